@@ -1,0 +1,2 @@
+//! Compiler and inspector for NVIDIA PTX.
+pub mod ptx;
