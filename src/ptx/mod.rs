@@ -1,1 +1,15 @@
-//! The compiler.
+//! The compiler: no files, no command line, no serialisation, no colours.
+
+pub mod analysis;
+pub mod build;
+pub mod diag;
+pub mod flow;
+pub mod ir;
+pub mod isa;
+pub mod lint;
+pub mod parse;
+pub mod print;
+pub mod source;
+pub mod target;
+pub mod types;
+pub mod verify;

@@ -1,0 +1,1 @@
+//! Kernels that ptxgen emits.

@@ -1,0 +1,1 @@
+//! What values are: uniformity, constants.

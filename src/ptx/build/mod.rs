@@ -1,0 +1,1 @@
+//! The builder: typed registers, structured control flow, shared arrays with a layout.

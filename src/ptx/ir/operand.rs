@@ -1,0 +1,147 @@
+//! Operands.
+
+use super::{LabelId, RegId, SymbolId};
+
+/// What stands between the commas of an instruction.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// A register: `%r1`.
+    Reg(RegId),
+    /// A negated predicate: `!%p1`.
+    Not(RegId),
+    /// One component of a vector register (`%v.x`) or a part selected by a video instruction (`%r1.b0`, `%r1.h1`).
+    Part(RegId, Component),
+    /// A special register: `%tid.x`.
+    Special(Special),
+    /// A number.
+    Imm(Imm),
+    /// The address of a variable or function, with a byte offset: `arr`, `arr+16`.
+    Symbol(SymbolId, i64),
+    /// A branch target or the label of a `.branchtargets`, `.calltargets` or `.callprototype` table.
+    Label(LabelId),
+    /// `[%rd1+8]`.
+    Address(Address),
+    /// A bracket with several parts: `[tensor, {%r1, %r2}]`, `[tex, sampler, {%f1, %f2}]`.
+    Bracket(Box<[Operand]>),
+    /// A vector: `{%f1, %f2}`.
+    Vector(Box<[Operand]>),
+    /// A call's argument or result list: `(%r1, param0)`.
+    List(Box<[Operand]>),
+    /// A pair of destinations: `%p1|%p2`.
+    Pair(Box<(Operand, Operand)>),
+    /// `_`: a result nobody wants.
+    Sink,
+    /// Something that could not be read; the parser has reported it.
+    Error,
+}
+
+impl Operand {
+    /// The register, where the operand is nothing but one (negated or not).
+    pub fn as_reg(&self) -> Option<RegId> {
+        match self {
+            Operand::Reg(reg) | Operand::Not(reg) => Some(*reg),
+            _ => None,
+        }
+    }
+
+    /// The integer, where the operand is an integer immediate.
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Operand::Imm(imm) => imm.as_int(),
+            _ => None,
+        }
+    }
+
+    /// Calls `see` with every register that occurs in the operand, in order.
+    pub fn for_each_reg(&self, see: &mut impl FnMut(RegId)) {
+        match self {
+            Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) => see(*reg),
+            Operand::Address(Address {
+                base: Base::Reg(reg), ..
+            }) => see(*reg),
+            Operand::Bracket(parts) | Operand::Vector(parts) | Operand::List(parts) => {
+                parts.iter().for_each(|part| part.for_each_reg(see));
+            }
+            Operand::Pair(pair) => {
+                pair.0.for_each_reg(see);
+                pair.1.for_each_reg(see);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// An immediate. Equality is by bits, so NaNs compare as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Imm {
+    /// A signed integer constant.
+    Int(i64),
+    /// An integer constant above `i64::MAX`, or one with the suffix `U`.
+    Unsigned(u64),
+    /// Bits of a single-precision constant, written `0f3F800000`.
+    F32(u32),
+    /// Bits of a double-precision constant, written `0d...` or in decimal.
+    F64(u64),
+}
+
+impl Imm {
+    /// The integer's 64 bits as a signed number; `None` for floating-point constants.
+    pub fn as_int(self) -> Option<i64> {
+        match self {
+            Imm::Int(value) => Some(value),
+            Imm::Unsigned(value) => Some(value as i64),
+            Imm::F32(_) | Imm::F64(_) => None,
+        }
+    }
+}
+
+/// A single address: base plus byte offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// What the offset is added to.
+    pub base: Base,
+    /// Byte offset; the whole address where there is no base.
+    pub offset: i64,
+}
+
+/// The base of an [`Address`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// A register holds the base.
+    Reg(RegId),
+    /// The address of a variable or parameter.
+    Symbol(SymbolId),
+    /// An absolute address.
+    Absolute,
+}
+
+macro_rules! components {
+    ($($variant:ident $name:literal),*) => {
+        /// A component of a vector, or the part of a register that a video instruction selects.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Component { $(#[doc = concat!("`.", $name, "`")] $variant),* }
+
+        impl Component {
+            /// The name without the dot.
+            pub const fn name(self) -> &'static str {
+                match self { $(Component::$variant => $name),* }
+            }
+
+            /// The component of that name, without the dot.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($name => Some(Component::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+components! {
+    X "x", Y "y", Z "z", W "w", R "r", G "g", B "b", A "a",
+    B0 "b0", B1 "b1", B2 "b2", B3 "b3", H0 "h0", H1 "h1",
+    B10 "b10", B20 "b20", B21 "b21", B30 "b30", B31 "b31", B32 "b32",
+    B0123 "b0123", B1234 "b1234", B3210 "b3210", B4321 "b4321", B7654 "b7654"
+}
+
+/// A special register (PTX ISA, "Special Registers"): an index into the ISA's table of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Special(pub(in crate::ptx) u16);

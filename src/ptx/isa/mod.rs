@@ -1,0 +1,107 @@
+//! The instruction table: what PTX's instructions are, one row each.
+//!
+//! A row holds the manual's own syntax lines as strings; [`form`] reads them. Parser, printer, builder, legality checks,
+//! analyses and simulator all read the row, so an instruction is added in one place: its family's file.
+
+pub mod form;
+mod opcode;
+mod special;
+
+mod arith;
+
+pub use form::{Alternative, Form, Gate, OperandKind, OperandSpec, OperandType, Role, Slot};
+pub use opcode::{Match, Opcode, Problem};
+pub use special::{Extent, SPECIALS, SpecialInfo};
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// What executing an instruction does beside writing its destination registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Nothing: the result depends on the operands alone.
+    Pure,
+    /// Reads memory.
+    Load,
+    /// Writes memory.
+    Store,
+    /// Reads and writes memory in one step, with or without a result (`atom`, `red`).
+    Atomic,
+    /// Waits for, or signals to, other threads of the CTA or cluster (`bar`, `barrier`, `barrier.cluster`).
+    Barrier,
+    /// Works on an mbarrier object.
+    Mbarrier,
+    /// Exchanges values among the lanes of a warp, or waits for them (`shfl`, `vote`, `bar.warp.sync`).
+    Warp,
+    /// Goes elsewhere (`bra`, `brx`).
+    Branch,
+    /// Calls a function.
+    Call,
+    /// Ends the thread or the function (`exit`, `ret`, `trap`).
+    Exit,
+    /// Orders memory accesses.
+    Fence,
+    /// Starts or awaits asynchronous work (`cp.async`, `wgmma`, `tcgen05`, ...).
+    Async,
+    /// Anything else that must neither move nor vanish; also what an unknown instruction is taken for.
+    Other,
+}
+
+/// One instruction of the table.
+#[derive(Debug)]
+pub struct Row {
+    /// The opcode without type and options: `add`, `cp.async.bulk`, `bar.warp.sync`.
+    pub name: &'static str,
+    /// What executing it does.
+    pub effect: Effect,
+    /// Named sets of modifiers that the forms refer to. See [`form`] for the notation.
+    pub sets: &'static [(&'static str, &'static str)],
+    /// The manual's syntax lines. See [`form`] for the notation.
+    pub forms: &'static [&'static str],
+    /// Legal uses: each is parsed and verified by a test, and shown to ptxas where there is one.
+    pub examples: &'static [&'static str],
+}
+
+impl Row {
+    /// The first word of the opcode: `cp` of `cp.async`.
+    pub fn base(&self) -> &'static str {
+        self.name.split('.').next().unwrap_or(self.name)
+    }
+}
+
+static FAMILIES: &[&[Row]] = &[arith::ROWS];
+
+/// Every row, family by family.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    FAMILIES.iter().flat_map(|family| family.iter())
+}
+
+/// A row and its forms, read when they are first asked for: a run meets only a few of the rows.
+#[derive(Debug)]
+pub struct Entry {
+    /// The row.
+    pub row: &'static Row,
+    forms: OnceLock<Vec<Form>>,
+}
+
+impl Entry {
+    /// The forms of the row.
+    pub fn forms(&self) -> &[Form] {
+        let compile = |line: &&'static str| form::compile(line, self.row.sets);
+        self.forms.get_or_init(|| self.row.forms.iter().map(compile).collect())
+    }
+}
+
+/// The rows whose opcode starts with that word: `bar` has several.
+pub fn entries(base: &str) -> &'static [Entry] {
+    static INDEX: OnceLock<HashMap<&'static str, Vec<Entry>>> = OnceLock::new();
+    let index = INDEX.get_or_init(|| {
+        let mut index: HashMap<_, Vec<_>> = HashMap::new();
+        for row in rows() {
+            let forms = OnceLock::new();
+            index.entry(row.base()).or_default().push(Entry { row, forms });
+        }
+        index
+    });
+    index.get(base).map_or(&[], Vec::as_slice)
+}

@@ -1,0 +1,233 @@
+//! Opcodes: an instruction's dotted name, resolved against the table.
+
+use super::{Effect, Entry, Form, Gate, Row, entries, form};
+use crate::ptx::types::{Space, Type};
+use smallvec::SmallVec;
+
+/// A dotted opcode such as `ld.global.v4.f32`, resolved once and shared by every instruction that spells it alike.
+#[derive(Debug)]
+pub struct Opcode {
+    /// The whole name as written, without blanks.
+    pub text: Box<str>,
+    /// The row; of an opcode that no form fits, the nearest one of that first word; `None` for an unknown word.
+    pub row: Option<&'static Row>,
+    /// The forms that the modifiers fit, in table order; the operands choose among them. Empty for a misfit.
+    pub matches: Vec<Match>,
+    /// What executing it does; [`Effect::Other`] where the table does not know.
+    pub effect: Effect,
+    /// The types among the modifiers, in order. The last is the instruction's type.
+    pub types: SmallVec<[Type; 2]>,
+    /// The first state space among the modifiers.
+    pub space: Space,
+    /// Elements of a vector access: 1, 2, 4 or 8.
+    pub lanes: u8,
+    /// Why no form fits.
+    pub problem: Option<Problem>,
+}
+
+/// A form that fits an opcode's modifiers, and which alternative each slot takes.
+#[derive(Clone, Debug)]
+pub struct Match {
+    /// The form.
+    pub form: &'static Form,
+    /// Per slot of the form, the index of the modifier's alternative; `None` where an optional modifier is absent.
+    pub picks: SmallVec<[Option<u8>; 8]>,
+}
+
+/// Why no form fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// No instruction starts with this word.
+    UnknownOpcode,
+    /// No form takes this modifier at all (index among the modifiers).
+    UnknownModifier(usize),
+    /// Forms take this modifier, but not beside the others (index among the modifiers).
+    Misplaced(usize),
+    /// The nearest form needs one of these modifiers.
+    Missing(Vec<&'static str>),
+}
+
+impl PartialEq for Opcode {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Opcode {}
+
+impl Opcode {
+    /// Resolves a dotted opcode. Always answers: what the table does not know is kept, and [`Opcode::problem`] says why.
+    pub fn resolve(text: &str) -> Opcode {
+        let mods: Vec<&str> = text.split('.').skip(1).collect();
+        let base = text.split('.').next().unwrap_or("");
+        let entries = entries(base);
+        let found = entries.iter().find_map(|entry| {
+            let matches = fits(entry, &mods);
+            (!matches.is_empty()).then_some((entry.row, matches))
+        });
+        let (row, matches, problem) = match found {
+            Some((row, matches)) => (Some(row), matches, None),
+            None => {
+                let (row, problem) = diagnose(entries, &mods);
+                (row, Vec::new(), Some(problem))
+            }
+        };
+        Opcode {
+            text: text.into(),
+            effect: row
+                .filter(|_| problem.is_none())
+                .map_or(Effect::Other, |row| row.effect),
+            row,
+            matches,
+            types: mods.iter().filter_map(|name| Type::from_name(name)).collect(),
+            space: mods
+                .iter()
+                .find_map(|name| Space::from_name(name))
+                .unwrap_or(Space::Generic),
+            lanes: mods.iter().find_map(|name| lanes(name)).unwrap_or(1),
+            problem,
+        }
+    }
+
+    /// The first word: `ld` of `ld.global.f32`.
+    pub fn base(&self) -> &str {
+        self.text.split('.').next().unwrap_or("")
+    }
+
+    /// The modifiers, in order, without their dots.
+    pub fn mods(&self) -> impl Iterator<Item = &str> {
+        self.text.split('.').skip(1)
+    }
+
+    /// Whether the modifier (without its dot) is among them.
+    pub fn has(&self, modifier: &str) -> bool {
+        self.mods().any(|name| name == modifier)
+    }
+
+    /// The instruction's type: the last one among its modifiers.
+    pub fn ty(&self) -> Option<Type> {
+        self.types.last().copied()
+    }
+
+    /// Whether the table knows the opcode with these modifiers.
+    pub fn is_known(&self) -> bool {
+        self.problem.is_none()
+    }
+}
+
+impl Match {
+    /// Everything the form and the chosen modifiers need, each with the modifier it comes from (empty for the form).
+    pub fn gates(&self) -> impl Iterator<Item = (&'static str, &'static Gate)> + '_ {
+        let chosen = self.form.slots.iter().zip(&self.picks).filter_map(|(slot, pick)| {
+            let alternative = &slot.alternatives[usize::from((*pick)?)];
+            Some((alternative.name, &alternative.gate))
+        });
+        std::iter::once(("", &self.form.gate)).chain(chosen)
+    }
+
+    /// The type in a slot.
+    pub fn slot_type(&self, slot: usize) -> Option<Type> {
+        let pick = usize::from((*self.picks.get(slot)?)?);
+        Type::from_name(self.form.slots[slot].alternatives[pick].name)
+    }
+
+    /// The modifier in the slot of that name.
+    pub fn modifier(&self, slot: &str) -> Option<&'static str> {
+        let at = self.form.slots.iter().position(|candidate| candidate.name == slot)?;
+        let pick = usize::from(self.picks[at]?);
+        Some(self.form.slots[at].alternatives[pick].name)
+    }
+}
+
+fn lanes(modifier: &str) -> Option<u8> {
+    match modifier {
+        "v2" => Some(2),
+        "v4" => Some(4),
+        "v8" => Some(8),
+        _ => None,
+    }
+}
+
+/// The forms of a row that these modifiers fit.
+fn fits(entry: &'static Entry, mods: &[&str]) -> Vec<Match> {
+    let fit = |form| {
+        Some(Match {
+            form,
+            picks: assign(form, mods).ok()?,
+        })
+    };
+    entry.forms().iter().filter_map(fit).collect()
+}
+
+/// Gives each modifier the first free slot that takes it: the order of modifiers is free, except among slots of like sets.
+///
+/// # Errors
+/// The first modifier without a slot, or the first slot that stays empty and must not.
+fn assign(form: &'static Form, mods: &[&str]) -> Result<SmallVec<[Option<u8>; 8]>, Misfit> {
+    let mut picks: SmallVec<[Option<u8>; 8]> = SmallVec::from_elem(None, form.slots.len());
+    for (index, name) in mods.iter().enumerate() {
+        let free = form.slots.iter().enumerate().find_map(|(at, slot)| {
+            let alternative = slot
+                .alternatives
+                .iter()
+                .position(|alternative| alternative.name == *name)?;
+            picks[at].is_none().then_some((at, alternative as u8))
+        });
+        let Some((at, alternative)) = free else {
+            return Err(Misfit::Modifier(index));
+        };
+        picks[at] = Some(alternative);
+    }
+    match form
+        .slots
+        .iter()
+        .zip(&picks)
+        .find(|(slot, pick)| pick.is_none() && !slot.optional)
+    {
+        Some((slot, _)) => Err(Misfit::Slot(slot)),
+        None => Ok(picks),
+    }
+}
+
+enum Misfit {
+    Modifier(usize),
+    Slot(&'static form::Slot),
+}
+
+/// Finds the form that comes nearest and says what keeps the modifiers from fitting it.
+fn diagnose(entries: &'static [Entry], mods: &[&str]) -> (Option<&'static Row>, Problem) {
+    let forms = || {
+        entries
+            .iter()
+            .flat_map(|entry| entry.forms().iter().map(move |form| (entry.row, form)))
+    };
+    let Some((first, _)) = forms().next() else {
+        return (None, Problem::UnknownOpcode);
+    };
+    let known = |name: &str| {
+        forms().any(|(_, form)| {
+            form.slots
+                .iter()
+                .any(|slot| slot.alternatives.iter().any(|a| a.name == name))
+        })
+    };
+    if let Some(unknown) = mods.iter().position(|name| !known(name)) {
+        return (Some(first), Problem::UnknownModifier(unknown));
+    }
+    let mut best = (Some(first), Problem::Misplaced(0));
+    let mut reach = 0;
+    for (row, form) in forms() {
+        let (got, problem) = match assign(form, mods) {
+            Ok(_) => continue,
+            Err(Misfit::Modifier(index)) => (index, Problem::Misplaced(index)),
+            Err(Misfit::Slot(slot)) => (
+                mods.len(),
+                Problem::Missing(slot.alternatives.iter().map(|alternative| alternative.name).collect()),
+            ),
+        };
+        if got > reach || (got == reach && reach == 0) {
+            (best, reach) = ((Some(row), problem), got);
+        }
+    }
+    best
+}
