@@ -1,1 +1,4 @@
 //! The compiler.
+
+pub mod target;
+pub mod version;
