@@ -31,8 +31,8 @@ pub enum Operand {
     Pair(Box<(Operand, Operand)>),
     /// `_`: a result nobody wants.
     Sink,
-    /// Something that could not be read; the parser has reported it.
-    Error,
+    /// A label whose definition has not been met yet. Only a parse in progress has it.
+    Pending,
 }
 
 impl Operand {
