@@ -10,16 +10,21 @@ const AFTER_HELP: &str = "\
 Examples:
   ptxgen lint kernel.ptx
   ptxgen lint --block 256 build/*.ptx
-  nvcc -ptx -o - kernel.cu | ptxgen lint -
+  ptxgen emit rmsnorm-backward --hidden 32 | ptxgen lint -
   ptxgen lint --format json kernel.ptx | jq '.findings[].message'
 
 Exit status:
-  0  nothing but information
-  1  an error or a warning, or a kernel that could not be analysed
-  2  a file that cannot be read or is not PTX (the others are linted all the same), or wrong arguments
+  0  nothing found, or information only
+  1  an error, a warning, or a kernel that could not be analysed
+  2  a file that cannot be read or is not PTX (the others are linted all
+     the same), or wrong arguments
 
-Findings go to standard output, the summary to standard error. Levels: an error is illegal or goes wrong on an
-execution that can be named, a warning is likely wrong, information is legal and worth knowing.";
+Levels:
+  error    illegal, or wrong on an execution that can be named
+  warning  likely wrong, or wrong on a path that may not be taken
+  info     legal and worth knowing
+
+Findings go to standard output, the summary to standard error.";
 
 /// Report what is illegal, what deadlocks and what races, and why
 #[derive(Debug, clap::Args)]
