@@ -79,7 +79,7 @@ const LANGUAGES: [(&[&str], &str); 5] = [
 /// shows; offsets refer to the text so converted.
 pub fn ptx_text(bytes: Vec<u8>) -> Result<String, String> {
     if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
-        return Err((*what).into());
+        return Err(format!("is {what}"));
     }
     let text = decode(bytes);
     if text.trim().is_empty() {
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(error(b""), "is empty");
         assert_eq!(error(b" \n\t\n"), "is empty");
         assert!(error(b"\x7fELF\x02").contains("cuobjdump"));
-        assert!(error(b"\xff\xfe.\0v\0").contains("UTF-16"));
+        assert!(error(b"\xff\xfe.\0v\0").contains("is UTF-16"));
         assert!(error(b".version 8.0\n\0\x01.entry").contains("NUL byte at offset 13"));
         assert!(error(b"<?xml version=\"1.0\"?>").contains("markup"));
         assert!(error(b"// saxpy\n#include <cuda.h>\nint main() {}").contains("nvcc -ptx"));

@@ -1,0 +1,199 @@
+//! The program as its users meet it: arguments, streams, exit statuses.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const PTXGEN: &str = env!("CARGO_BIN_EXE_ptxgen");
+
+/// The program, run from the project's root in an environment that says nothing about colours.
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(PTXGEN);
+    command
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::null());
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn ptxgen(args: &[&str]) -> Output {
+    command(args).output().unwrap()
+}
+
+fn ptxgen_reading(args: &[&str], input: &[u8]) -> Output {
+    let mut command = command(args);
+    let piped = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    // A program that does not read its input closes the pipe; that is its right.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+fn status(output: &Output) -> i32 {
+    output.status.code().expect("ended by a signal")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Status and both streams, for snapshots.
+fn transcript(output: &Output) -> String {
+    format!(
+        "status: {}\n--- stdout\n{}--- stderr\n{}",
+        status(output),
+        out(output),
+        err(output)
+    )
+}
+
+#[test]
+fn help_and_version_succeed_on_standard_output() {
+    for args in [
+        &["--help"][..],
+        &["help"],
+        &["--version"],
+        &["lint", "--help"],
+        &["help", "lint"],
+    ] {
+        let output = ptxgen(args);
+        assert_eq!((status(&output), err(&output).as_str()), (0, ""), "{args:?}");
+    }
+    insta::assert_snapshot!("help", out(&ptxgen(&["--help"])));
+    insta::assert_snapshot!("help_lint", out(&ptxgen(&["lint", "--help"])));
+}
+
+#[test]
+fn every_subcommand_shows_examples_and_exit_statuses() {
+    let help = out(&ptxgen(&["--help"]));
+    let commands = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty());
+    let names: Vec<_> = commands
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    assert!(names.contains(&"lint"), "{help}");
+    for name in names {
+        let help = out(&ptxgen(&[name, "--help"]));
+        assert!(
+            help.contains("Examples:") && help.contains("Exit status:"),
+            "{name}: {help}"
+        );
+    }
+}
+
+#[test]
+fn wrong_arguments_are_status_2() {
+    for args in [
+        &[][..],
+        &["frobnicate"],
+        &["lint"],
+        &["lint", "--format", "xml", "tests/fixtures/clean.ptx"],
+        &["lint", "--block", "0", "tests/fixtures/clean.ptx"],
+        &["lint", "--block", "32,33", "tests/fixtures/clean.ptx"],
+        &["lint", "--grid", "1,65536", "tests/fixtures/clean.ptx"],
+        &["lint", "-", "-"],
+    ] {
+        let output = ptxgen(args);
+        assert_eq!(status(&output), 2, "{args:?}");
+        assert_eq!(out(&output), "", "{args:?}");
+        assert_ne!(err(&output), "", "{args:?}");
+    }
+    insta::assert_snapshot!(err(&ptxgen(&["lint", "--block", "1025", "x.ptx"])), @"
+    error: invalid value '1025' for '--block <X[,Y[,Z]]>': X is `1025`; it must be a number from 1 to 1024
+
+    For more information, try '--help'.
+    ");
+}
+
+/// Lints bytes as the file `in.ptx`.
+fn lint_bytes(bytes: &[u8]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("in.ptx"), bytes).unwrap();
+    command(&["lint", "in.ptx"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn what_is_no_ptx_is_one_helpful_line_and_status_2() {
+    let inputs: [&[u8]; 7] = [
+        b"",
+        b"<?xml version=\"1.0\"?>\n<a/>\n",
+        b"#include <stdio.h>\nint main(void) { return 0; }\n",
+        b"\x7fELF\x02\x01\x01\0\0",
+        b"\xff\xfe.\0v\0",
+        b".version 8.0\n\0\0.target sm_80\n",
+        b"hello, world\n",
+    ];
+    let mut lines = String::new();
+    for input in inputs {
+        let output = lint_bytes(input);
+        assert_eq!((status(&output), out(&output).as_str()), (2, ""));
+        assert_eq!(err(&output).lines().count(), 1);
+        lines += &err(&output);
+    }
+    insta::assert_snapshot!(lines, @"
+    in.ptx: error: is empty
+    in.ptx: error: looks like markup (XML or HTML), not PTX
+    in.ptx: error: looks like C or CUDA source, not PTX; `nvcc -ptx` compiles it to PTX
+    in.ptx: error: is an ELF file, not PTX text; if it is a cubin or a program, `cuobjdump -ptx` extracts the PTX in it
+    in.ptx: error: is UTF-16 text; convert it to UTF-8
+    in.ptx: error: is binary (a NUL byte at offset 13), not PTX text
+    in.ptx: error: no PTX in it: a module starts with `.version` and `.target`
+    ");
+}
+
+#[test]
+fn files_that_cannot_be_read_do_not_stop_the_others() {
+    let output = ptxgen(&[
+        "lint",
+        "tests/fixtures/none.ptx",
+        "tests/fixtures/clean.ptx",
+        "tests/fixtures",
+    ]);
+    insta::assert_snapshot!(transcript(&output));
+}
+
+#[test]
+fn standard_input_is_read() {
+    let text = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/clean.ptx")).unwrap();
+    let output = ptxgen_reading(&["lint", "-"], &text);
+    insta::assert_snapshot!(transcript(&output));
+    let output = ptxgen_reading(&["lint", "-"], b"");
+    assert_eq!(
+        (status(&output), err(&output).as_str()),
+        (2, "<stdin>: error: is empty\n")
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = command(&["lint", "--format", "json", "tests/fixtures/clean.ptx"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(status(&output), 2);
+    assert!(
+        err(&output).contains("cannot write to standard output"),
+        "{}",
+        err(&output)
+    );
+}
