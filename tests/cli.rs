@@ -1,62 +1,23 @@
 //! The program as its users meet it: arguments, streams, exit statuses.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "cli/json.rs"]
+mod json;
+#[path = "cli/run.rs"]
+mod run;
+#[path = "cli/streams.rs"]
+mod streams;
+
+use run::{command, err, out, ptxgen, ptxgen_reading, status, transcript};
 use std::fs;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-
-const PTXGEN: &str = env!("CARGO_BIN_EXE_ptxgen");
-
-/// The program, run from the project's root in an environment that says nothing about colours.
-fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(PTXGEN);
-    command
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null());
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR"] {
-        command.env_remove(name);
-    }
-    command
-}
-
-fn ptxgen(args: &[&str]) -> Output {
-    command(args).output().unwrap()
-}
-
-fn ptxgen_reading(args: &[&str], input: &[u8]) -> Output {
-    let mut command = command(args);
-    let piped = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = piped.spawn().unwrap();
-    // A program that does not read its input closes the pipe; that is its right.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    child.wait_with_output().unwrap()
-}
-
-fn status(output: &Output) -> i32 {
-    output.status.code().expect("ended by a signal")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// Status and both streams, for snapshots.
-fn transcript(output: &Output) -> String {
-    format!(
-        "status: {}\n--- stdout\n{}--- stderr\n{}",
-        status(output),
-        out(output),
-        err(output)
-    )
-}
+use std::process::Output;
 
 #[test]
 fn help_and_version_succeed_on_standard_output() {
@@ -179,21 +140,5 @@ fn standard_input_is_read() {
     assert_eq!(
         (status(&output), err(&output).as_str()),
         (2, "<stdin>: error: is empty\n")
-    );
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_is_an_error() {
-    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let output = command(&["lint", "--format", "json", "tests/fixtures/clean.ptx"])
-        .stdout(full)
-        .output()
-        .unwrap();
-    assert_eq!(status(&output), 2);
-    assert!(
-        err(&output).contains("cannot write to standard output"),
-        "{}",
-        err(&output)
     );
 }
