@@ -27,7 +27,7 @@ struct Bank {
 /// Per name, what it stands for in each scope that declares it, outermost first; `u32` is the scope's depth.
 type Shadows<T> = SmallVec<[(u32, T); 1]>;
 
-/// The names of all open scopes. Depth 0 is the module.
+/// The names of all open scopes. Depth 1 is the module, 2 a function's parameters, 3 its body.
 #[derive(Debug, Default)]
 pub(super) struct Names<'t> {
     bindings: FxHashMap<&'t str, Shadows<Binding>>,
@@ -44,8 +44,8 @@ enum Declared<'t> {
     Bank(&'t str),
 }
 
-/// Depth of a function's body; parameters are one above.
-pub(super) const BODY: u32 = 2;
+/// Depth of a function's body; its parameters are one above.
+const BODY: u32 = 3;
 
 impl<'t> Names<'t> {
     /// Depth of the innermost scope.
@@ -93,6 +93,22 @@ impl<'t> Names<'t> {
         }
         shadows.push((depth, binding));
         if let Some(scope) = self.declared.last_mut() {
+            scope.push(Declared::Name(name));
+        }
+        Ok(())
+    }
+
+    /// Declares a function's name in the module's scope while the function's own scope is open.
+    ///
+    /// # Errors
+    /// What the module has under that name already.
+    pub fn declare_outside(&mut self, name: &'t str, binding: Binding) -> Result<(), Option<Binding>> {
+        let shadows = self.bindings.entry(name).or_default();
+        if let Some((_, old)) = shadows.iter().find(|(at, _)| *at == 1) {
+            return Err(Some(*old));
+        }
+        shadows.insert(0, (1, binding));
+        if let Some(scope) = self.declared.first_mut() {
             scope.push(Declared::Name(name));
         }
         Ok(())
@@ -190,8 +206,9 @@ mod tests {
     #[test]
     fn an_inner_bank_shadows_a_register_that_has_occurred() {
         let mut names = Names::default();
-        names.open();
-        names.open();
+        for _ in 0..BODY {
+            names.open();
+        }
         names.declare_bank("%r", 8, Type::B32, 1).unwrap();
         names.occurred("%r3", RegId(0));
         assert_eq!(names.find("%r3"), Some(Binding::Reg(RegId(0))));
