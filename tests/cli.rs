@@ -142,3 +142,34 @@ fn standard_input_is_read() {
         (2, "<stdin>: error: is empty\n")
     );
 }
+
+#[test]
+fn places_are_right_behind_marks_tabs_wide_letters_and_windows_line_ends() {
+    // Latin-1 in a comment, a byte-order mark, tabs and CRLF: the label is character 14 of line 6.
+    let text = b"\xef\xbb\xbf.version 7.0\r\n.target sm_80 // \xe9\r\n.address_size 64\r\n.entry k()\r\n{\r\n\
+                 \t/* \xc3\xbc */\tbra $x;\r\n}\r\n\0";
+    let output = lint_bytes(text);
+    assert_eq!(status(&output), 1);
+    insta::assert_snapshot!(out(&output), @"
+    error[SYN007 undefined-label]: `$x` is no label of this function
+     --> in.ptx:6:14
+      |
+    6 |     /* ü */    bra $x;
+      |                    ^^
+    ");
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("in.ptx"), text).unwrap();
+    let short = command(&["lint", "--format", "short", "in.ptx"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    insta::assert_snapshot!(out(&short), @"in.ptx:6:14: error[SYN007 undefined-label]: `$x` is no label of this function");
+}
+
+#[test]
+fn broken_text_is_reported_with_reasons() {
+    insta::assert_snapshot!("broken", transcript(&ptxgen(&["lint", "tests/fixtures/broken.ptx"])));
+    let json = ptxgen(&["lint", "--format", "json", "tests/fixtures/broken.ptx"]);
+    let report: serde_json::Value = serde_json::from_str(&out(&json)).unwrap();
+    insta::assert_json_snapshot!("broken_json", report);
+}

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read;
 use std::process::Stdio;
 
-const FAULTY: &str = "tests/fixtures/divergent.ptx";
+const FAULTY: &str = "tests/fixtures/broken.ptx";
 
 #[cfg(target_os = "linux")]
 #[test]
