@@ -123,3 +123,37 @@ fn unwanted_words_are_seen() {
     }
     assert_eq!(unwanted("work, docs and crates"), None);
 }
+
+/// Words in backquotes that name a file or folder of the project.
+fn named_paths(text: &str) -> impl Iterator<Item = &str> {
+    let roots = ["src/", "tests/", "scripts/", "schemas/", "benches/", "specs/", ".ci/"];
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted.filter(move |word| roots.iter().any(|root| word.starts_with(root)) && !word.contains(char::is_whitespace))
+}
+
+#[test]
+fn what_the_documents_name_is_there() {
+    let mut problems = Vec::new();
+    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        let text = fs::read_to_string(root().join(document)).unwrap();
+        let missing = named_paths(&text).filter(|path| !root().join(path).exists());
+        problems.extend(missing.map(|path| format!("{document}: there is no {path}")));
+    }
+    let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let listed = |room: &str| {
+        architecture
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|word| word == room)
+    };
+    let rooms = rooms::names().filter(|room| {
+        ["", ".rs"]
+            .iter()
+            .any(|end| root().join(format!("src/ptx/{room}{end}")).exists())
+    });
+    problems.extend(
+        rooms
+            .filter(|room| !listed(room))
+            .map(|room| format!("ARCHITECTURE.md: {room} is not listed")),
+    );
+    assert_none(&problems);
+}
