@@ -1,0 +1,223 @@
+//! `rmsnorm`: y = x / rms(x) * gamma, row by row, with rms(x) = sqrt(mean(x^2) + eps).
+
+use super::launch::{Arg, Launch, Role};
+use super::params::{Range, Spec, spec, words};
+use super::sweep::{Chunk, F32_BYTES, Place, Sweep, each_row, require};
+use super::{Contract, Generate};
+use crate::ptx::build::{Addr, Array, B32, B64, Cmp, F32, Kernel, ModuleBuilder, Reg, Shared};
+
+/// Greatest length of a row.
+pub const MAX_HIDDEN: u64 = 65536;
+
+/// What eps may be.
+pub const EPS: Range = Range::Float { min: 1e-12, max: 1.0 };
+
+/// What the size of a row may be.
+pub const HIDDEN: Range = Range::ints(1, MAX_HIDDEN);
+
+/// How many rows may be launched.
+pub const ROWS: Range = Range::ints(0, u32::MAX as u64);
+
+words! {
+    /// The statistic of each row that the forward pass leaves for the backward pass.
+    Saved {
+        /// rms = sqrt(mean(x^2) + eps).
+        Rms "rms",
+        /// 1 / rms.
+        Rstd "rstd",
+        /// Neither.
+        None "none",
+    }
+}
+
+spec! {
+    /// Parameters of `rmsnorm`.
+    RmsNorm {
+        /// Elements of a row.
+        hidden: u32 = 4096, HIDDEN;
+        /// Rows of the launch; the text takes any number.
+        rows: u32 = 1024, ROWS;
+        /// Added to the mean of squares.
+        eps: f64 = 1e-6, EPS;
+        /// Statistic written to `rms_ptr`, one f32 a row; with `none` there is no such parameter.
+        save: Saved = Saved::Rms, Range::Words(Saved::WORDS);
+    }
+}
+
+impl Generate for RmsNorm {
+    const NAME: &'static str = "rmsnorm";
+    const SUMMARY: &'static str = "RMSNorm of rows of f32, with the rms or its inverse saved";
+    const FORMULA: &'static [&'static str] = &["y = x / rms * gamma, rms = sqrt(mean(x^2) + eps), row by row"];
+    const CONTRACTS: &'static [Contract] = &[Contract {
+        id: "P-RMS-FWD-001",
+        text: "y and the saved statistic are within 1e-6 of exact arithmetic, relative to the row's largest value",
+    }];
+    const ENTRIES: &'static [&'static str] = &["rms_norm"];
+
+    fn build(&self, module: &mut ModuleBuilder) {
+        let sweep = Sweep::new(self.hidden);
+        module.entry("rms_norm", [sweep.threads, 1, 1], |k| {
+            let input = k.param::<B64>("input_ptr");
+            let gamma = k.param::<B64>("gamma_ptr");
+            let output = k.param::<B64>("output_ptr");
+            let saved = (self.save != Saved::None).then(|| k.param::<B64>("rms_ptr"));
+            let num_rows = k.param("num_rows");
+            let hidden = k.param("hidden_dim");
+            require(k, hidden, self.hidden);
+            let row_kernel = RowKernel::begin(k, sweep);
+            let gamma = k.add(gamma, row_kernel.place.start);
+            each_row(k, num_rows, |k, row| {
+                let at = row_kernel.offset(k, row);
+                let pointers = [k.add(input, at), gamma, k.add(output, at)];
+                self.row(k, &row_kernel, &pointers, saved.map(|saved| (saved, row)));
+            });
+        });
+    }
+
+    fn launches(&self) -> Vec<Launch> {
+        let (rows, hidden) = (u64::from(self.rows), u64::from(self.hidden));
+        let mut args = vec![
+            Arg::f32s("input_ptr", Role::Input, &[rows, hidden]),
+            Arg::f32s("gamma_ptr", Role::Input, &[hidden]),
+            Arg::f32s("output_ptr", Role::Output, &[rows, hidden]),
+        ];
+        if self.save != Saved::None {
+            args.push(Arg::f32s("rms_ptr", Role::Output, &[rows]));
+        }
+        args.extend([Arg::free("num_rows", self.rows), Arg::baked("hidden_dim", self.hidden)]);
+        let threads = Sweep::new(self.hidden).threads;
+        vec![Launch::new("rms_norm", "one block a row at a time", rows, threads, args)]
+    }
+}
+
+impl RmsNorm {
+    /// One row: `pointers` are those of x, gamma and y at the thread's first element.
+    fn row(&self, k: &mut Kernel<'_>, row: &RowKernel, pointers: &[Reg<B64>], save: Option<(Reg<B64>, Reg<B32>)>) {
+        k.comment("sum of squares");
+        let mut kept = Vec::new();
+        let mut squares = Sum::new(k, row.sweep.lanes);
+        row.sweep.each(k, &row.place, pointers, |k, chunk| {
+            let x = chunk.load(k, 0);
+            squares.add_products(k, &x, &x);
+            kept.push(x);
+        });
+        let sum = squares.total(k);
+        let sum = k.block_sum(sum, row.place.tid, row.scratch.as_ref());
+        let (rms, rstd) = statistics(k, sum, self.hidden, self.eps);
+        if let Some((to, number)) = save {
+            let at = k.mad_wide(number, F32_BYTES, to);
+            let value = if self.save == Saved::Rms { rms } else { rstd };
+            k.when(row.first, |k| k.store(Addr::<crate::ptx::build::Global>::at(at), value));
+        }
+        k.comment("y = x * rstd * gamma");
+        let mut kept = kept.into_iter().filter(|_| row.sweep.kept());
+        row.sweep.each(k, &row.place, pointers, |k, chunk| {
+            let x = kept.next().unwrap_or_else(|| chunk.load(k, 0));
+            let gamma = chunk.load(k, 1);
+            let y = pairs(&x, &gamma, |x, gamma| {
+                let normal = k.mul(x, rstd);
+                k.mul(normal, gamma)
+            });
+            chunk.store(k, 2, &y);
+        });
+    }
+
+    /// The outputs in f64: y, and the rms of each row. `x` holds whole rows.
+    pub fn reference(&self, x: &[f32], gamma: &[f32]) -> (Vec<f64>, Vec<f64>) {
+        let mut y = Vec::with_capacity(x.len());
+        let mut stats = Vec::new();
+        for row in x.chunks_exact(self.hidden as usize) {
+            let rms = reference_rms(row, self.eps);
+            y.extend(row.iter().zip(gamma).map(|(x, gamma)| f64::from(*x) / rms * f64::from(*gamma)));
+            stats.push(rms);
+        }
+        (y, stats)
+    }
+}
+
+/// sqrt(mean(x^2) + eps) in f64.
+pub fn reference_rms(row: &[f32], eps: f64) -> f64 {
+    let squares: f64 = row.iter().map(|x| f64::from(*x).powi(2)).sum();
+    (squares / row.len() as f64 + eps).sqrt()
+}
+
+/// What every kernel that works row by row sets up before its loop.
+pub struct RowKernel {
+    /// Geometry.
+    pub sweep: Sweep,
+    /// The thread's place in its row.
+    pub place: Place,
+    /// Whether the thread is the block's first.
+    pub first: Reg<crate::ptx::build::Pred>,
+    /// Scratch memory of sums over the block.
+    pub scratch: Option<Array<Shared, F32>>,
+}
+
+impl RowKernel {
+    /// Emits the set-up.
+    pub fn begin(k: &mut Kernel<'_>, sweep: Sweep) -> Self {
+        let scratch = k.sum_scratch("warp_sums");
+        let place = sweep.place(k);
+        let first = k.compare(Cmp::Eq, place.tid, 0);
+        Self {
+            sweep,
+            place,
+            first,
+            scratch,
+        }
+    }
+
+    /// Bytes from the start of a matrix of rows to the thread's first element in this row; 64 bits, as matrices pass 4 GiB.
+    pub fn offset(&self, k: &mut Kernel<'_>, row: Reg<B32>) -> Reg<B64> {
+        k.mad_wide(row, self.sweep.len * F32_BYTES, self.place.start)
+    }
+}
+
+/// A sum of products under way, with one accumulator a lane: shorter chains of dependent instructions, smaller rounding errors.
+pub struct Sum(Vec<Reg<F32>>);
+
+impl Sum {
+    /// Starts at 0.
+    pub fn new(k: &mut Kernel<'_>, lanes: u32) -> Self {
+        Self((0..lanes).map(|_| k.var(0.0f32)).collect())
+    }
+
+    /// Adds `a * b`, element by element.
+    pub fn add_products(&self, k: &mut Kernel<'_>, a: &[Reg<F32>], b: &[Reg<F32>]) {
+        for ((sum, a), b) in self.0.iter().zip(a).zip(b) {
+            k.fma_into(*sum, *a, *b, *sum);
+        }
+    }
+
+    /// All accumulators together.
+    pub fn total(&mut self, k: &mut Kernel<'_>) -> Reg<F32> {
+        while self.0.len() > 1 {
+            let add = |pair: &[Reg<F32>]| match pair {
+                [a, b] => k.add(*a, *b),
+                rest => rest[0],
+            };
+            self.0 = self.0.chunks(2).map(add).collect();
+        }
+        self.0[0]
+    }
+}
+
+/// rms and 1 / rms of a row from its sum of squares, both correctly rounded from the mean on.
+pub fn statistics(k: &mut Kernel<'_>, squares: Reg<F32>, len: u32, eps: f64) -> (Reg<F32>, Reg<F32>) {
+    k.comment("rms = sqrt(mean + eps)");
+    let mean = k.fma(squares, 1.0 / len as f32, eps as f32);
+    let rms = k.sqrt(mean);
+    (rms, k.rcp(rms))
+}
+
+/// Applies `f` to the elements of two vectors, pair by pair.
+pub fn pairs(a: &[Reg<F32>], b: &[Reg<F32>], mut f: impl FnMut(Reg<F32>, Reg<F32>) -> Reg<F32>) -> Vec<Reg<F32>> {
+    a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect()
+}
+
+/// Elements of two buffers' chunks, multiplied.
+pub fn load_product(k: &mut Kernel<'_>, chunk: &Chunk<'_>, a: usize, b: usize) -> Vec<Reg<F32>> {
+    let (a, b) = (chunk.load(k, a), chunk.load(k, b));
+    pairs(&a, &b, |a, b| k.mul(a, b))
+}
+
