@@ -2,6 +2,9 @@
 
 use super::{Arg, ArgKind, KernelInfo, Launch, Values};
 
+/// A line without text. (An empty string has no lines.)
+const BLANK: &str = "\n";
+
 /// The lines, without comment marks.
 pub(super) fn lines(kernel: &KernelInfo, values: &Values, launches: &[Launch], remarks: &[String]) -> Vec<String> {
     let mut lines = vec![format!("{}: {}", kernel.name, kernel.summary)];
@@ -14,7 +17,7 @@ pub(super) fn lines(kernel: &KernelInfo, values: &Values, launches: &[Launch], r
     lines.push(format!("emitted for {}", values.join(", ")));
     lines.extend(remarks.iter().cloned());
     for launch in launches {
-        lines.push(String::new());
+        lines.push(BLANK.to_owned());
         lines.push(format!("{}: {}", launch.entry, launch.summary));
         lines.push(format!(
             "  grid {}, block {}, shared memory {} bytes static, {} dynamic",
@@ -25,7 +28,7 @@ pub(super) fn lines(kernel: &KernelInfo, values: &Values, launches: &[Launch], r
         ));
         lines.extend(launch.args.iter().map(|arg| format!("  {}", argument(arg))));
     }
-    lines.push(String::new());
+    lines.push(BLANK.to_owned());
     lines.push("every buffer starts at a multiple of 16 bytes".to_owned());
     for contract in kernel.contracts {
         lines.push(format!("{}: {}", contract.id, contract.text));

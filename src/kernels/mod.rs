@@ -16,6 +16,8 @@ mod head;
 pub mod launch;
 pub mod params;
 pub mod rmsnorm;
+pub mod rmsnorm_backward;
+mod rows;
 pub mod sweep;
 
 pub use launch::{Arg, ArgKind, Launch, Role};
@@ -86,7 +88,10 @@ pub trait Generate: Spec {
 }
 
 /// All kernels.
-pub const KERNELS: &[KernelInfo] = &[info::<rmsnorm::RmsNorm>()];
+pub const KERNELS: &[KernelInfo] = &[
+    info::<rmsnorm_backward::RmsNormBackward>(),
+    info::<rmsnorm::RmsNorm>(),
+];
 
 const fn info<K: Generate>() -> KernelInfo {
     KernelInfo {

@@ -1,10 +1,11 @@
 //! `rmsnorm`: y = x / rms(x) * gamma, row by row, with rms(x) = sqrt(mean(x^2) + eps).
 
 use super::launch::{Arg, Launch, Role};
-use super::params::{Range, Spec, spec, words};
-use super::sweep::{Chunk, F32_BYTES, Place, Sweep, each_row, require};
+use super::params::{Range, spec, words};
+use super::rows::{RowKernel, Sum, each_row, pairs, require, statistics};
+use super::sweep::{F32_BYTES, Sweep};
 use super::{Contract, Generate};
-use crate::ptx::build::{Addr, Array, B32, B64, Cmp, F32, Kernel, ModuleBuilder, Reg, Shared};
+use crate::ptx::build::{Addr, B32, B64, Global, Kernel, ModuleBuilder, Reg};
 
 /// Greatest length of a row.
 pub const MAX_HIDDEN: u64 = 65536;
@@ -101,13 +102,12 @@ impl RmsNorm {
             squares.add_products(k, &x, &x);
             kept.push(x);
         });
-        let sum = squares.total(k);
-        let sum = k.block_sum(sum, row.place.tid, row.scratch.as_ref());
+        let sum = row.block_sum(k, &mut squares);
         let (rms, rstd) = statistics(k, sum, self.hidden, self.eps);
         if let Some((to, number)) = save {
             let at = k.mad_wide(number, F32_BYTES, to);
             let value = if self.save == Saved::Rms { rms } else { rstd };
-            k.when(row.first, |k| k.store(Addr::<crate::ptx::build::Global>::at(at), value));
+            k.when(row.first, |k| k.store(Addr::<Global>::at(at), value));
         }
         k.comment("y = x * rstd * gamma");
         let mut kept = kept.into_iter().filter(|_| row.sweep.kept());
@@ -140,84 +140,3 @@ pub fn reference_rms(row: &[f32], eps: f64) -> f64 {
     let squares: f64 = row.iter().map(|x| f64::from(*x).powi(2)).sum();
     (squares / row.len() as f64 + eps).sqrt()
 }
-
-/// What every kernel that works row by row sets up before its loop.
-pub struct RowKernel {
-    /// Geometry.
-    pub sweep: Sweep,
-    /// The thread's place in its row.
-    pub place: Place,
-    /// Whether the thread is the block's first.
-    pub first: Reg<crate::ptx::build::Pred>,
-    /// Scratch memory of sums over the block.
-    pub scratch: Option<Array<Shared, F32>>,
-}
-
-impl RowKernel {
-    /// Emits the set-up.
-    pub fn begin(k: &mut Kernel<'_>, sweep: Sweep) -> Self {
-        let scratch = k.sum_scratch("warp_sums");
-        let place = sweep.place(k);
-        let first = k.compare(Cmp::Eq, place.tid, 0);
-        Self {
-            sweep,
-            place,
-            first,
-            scratch,
-        }
-    }
-
-    /// Bytes from the start of a matrix of rows to the thread's first element in this row; 64 bits, as matrices pass 4 GiB.
-    pub fn offset(&self, k: &mut Kernel<'_>, row: Reg<B32>) -> Reg<B64> {
-        k.mad_wide(row, self.sweep.len * F32_BYTES, self.place.start)
-    }
-}
-
-/// A sum of products under way, with one accumulator a lane: shorter chains of dependent instructions, smaller rounding errors.
-pub struct Sum(Vec<Reg<F32>>);
-
-impl Sum {
-    /// Starts at 0.
-    pub fn new(k: &mut Kernel<'_>, lanes: u32) -> Self {
-        Self((0..lanes).map(|_| k.var(0.0f32)).collect())
-    }
-
-    /// Adds `a * b`, element by element.
-    pub fn add_products(&self, k: &mut Kernel<'_>, a: &[Reg<F32>], b: &[Reg<F32>]) {
-        for ((sum, a), b) in self.0.iter().zip(a).zip(b) {
-            k.fma_into(*sum, *a, *b, *sum);
-        }
-    }
-
-    /// All accumulators together.
-    pub fn total(&mut self, k: &mut Kernel<'_>) -> Reg<F32> {
-        while self.0.len() > 1 {
-            let add = |pair: &[Reg<F32>]| match pair {
-                [a, b] => k.add(*a, *b),
-                rest => rest[0],
-            };
-            self.0 = self.0.chunks(2).map(add).collect();
-        }
-        self.0[0]
-    }
-}
-
-/// rms and 1 / rms of a row from its sum of squares, both correctly rounded from the mean on.
-pub fn statistics(k: &mut Kernel<'_>, squares: Reg<F32>, len: u32, eps: f64) -> (Reg<F32>, Reg<F32>) {
-    k.comment("rms = sqrt(mean + eps)");
-    let mean = k.fma(squares, 1.0 / len as f32, eps as f32);
-    let rms = k.sqrt(mean);
-    (rms, k.rcp(rms))
-}
-
-/// Applies `f` to the elements of two vectors, pair by pair.
-pub fn pairs(a: &[Reg<F32>], b: &[Reg<F32>], mut f: impl FnMut(Reg<F32>, Reg<F32>) -> Reg<F32>) -> Vec<Reg<F32>> {
-    a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect()
-}
-
-/// Elements of two buffers' chunks, multiplied.
-pub fn load_product(k: &mut Kernel<'_>, chunk: &Chunk<'_>, a: usize, b: usize) -> Vec<Reg<F32>> {
-    let (a, b) = (chunk.load(k, a), chunk.load(k, b));
-    pairs(&a, &b, |a, b| k.mul(a, b))
-}
-

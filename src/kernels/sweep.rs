@@ -135,6 +135,12 @@ impl Chunk<'_> {
         }
     }
 
+    /// Loads this thread's elements of two buffers and multiplies them.
+    pub fn load_product(&self, k: &mut Kernel<'_>, a: usize, b: usize) -> Vec<Reg<F32>> {
+        let (a, b) = (self.load(k, a), self.load(k, b));
+        a.into_iter().zip(b).map(|(a, b)| k.mul(a, b)).collect()
+    }
+
     /// Stores this thread's elements of a buffer.
     pub fn store(&self, k: &mut Kernel<'_>, buffer: usize, values: &[Reg<F32>]) {
         let to = self.address(buffer);
@@ -147,23 +153,4 @@ impl Chunk<'_> {
     fn address(&self, buffer: usize) -> Addr<Global> {
         Addr::at(self.pointers[buffer]).plus(self.offset)
     }
-}
-
-/// Runs `body` for the rows of this block, every `%nctaid.x`-th: any grid covers any number of rows.
-///
-/// The counter has 64 bits, so that the last step cannot wrap around.
-pub fn each_row(k: &mut Kernel<'_>, num_rows: Reg<B32>, body: impl FnOnce(&mut Kernel<'_>, Reg<B32>)) {
-    let (first, blocks) = (k.ctaid_x(), k.nctaid_x());
-    let (first, blocks, end) = (k.widen(first), k.widen(blocks), k.widen(num_rows));
-    k.for_range("rows", first, end, blocks, |k, row| {
-        let row = k.narrow(row);
-        body(k, row);
-    });
-}
-
-/// Traps where an argument differs from the value that the kernel is made for.
-pub fn require(k: &mut Kernel<'_>, argument: Reg<B32>, baked: u32) {
-    k.comment(format!("this text is made for {baked}; another value would read out of bounds"));
-    let differs = k.compare(Cmp::Ne, argument, baked);
-    k.trap_if(differs);
 }

@@ -7,8 +7,8 @@ use super::ops::Cmp;
 use super::value::{Arg, B32, Class, F32, Reg, Value};
 use crate::ptx::ir::{Imm, Operand};
 
-/// All lanes take part.
-const FULL_MASK: i64 = 0xffff_ffff;
+/// All 32 lanes take part.
+const FULL_MASK: i64 = -1;
 
 /// Last operand but one of `shfl`: all 32 lanes form one segment, and its last lane is 31.
 const WHOLE_WARP: i64 = 31;
