@@ -12,8 +12,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod fused_rmsnorm_nf4_gemv;
+mod gemv;
 mod head;
 pub mod launch;
+pub mod nf4;
+pub mod nf4_gemv;
 pub mod params;
 pub mod rmsnorm;
 pub mod rmsnorm_backward;
@@ -91,6 +95,8 @@ pub trait Generate: Spec {
 pub const KERNELS: &[KernelInfo] = &[
     info::<rmsnorm_backward::RmsNormBackward>(),
     info::<rmsnorm::RmsNorm>(),
+    info::<fused_rmsnorm_nf4_gemv::FusedRmsNormNf4Gemv>(),
+    info::<nf4_gemv::Nf4Gemv>(),
 ];
 
 const fn info<K: Generate>() -> KernelInfo {

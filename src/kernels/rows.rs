@@ -15,6 +15,13 @@ pub fn each_row(k: &mut Kernel<'_>, num_rows: Reg<B32>, body: impl FnOnce(&mut K
     });
 }
 
+/// Lets the assembler use as many registers as a block of this size can have.
+///
+/// Without it, ptxas keeps two blocks of 1024 threads resident, with 32 registers a thread, and spills.
+pub fn all_registers(k: &mut Kernel<'_>) {
+    k.attribute("minnctapersm", &[1]);
+}
+
 /// Traps where an argument differs from the value that the kernel is made for.
 pub fn require(k: &mut Kernel<'_>, argument: Reg<B32>, baked: u32) {
     k.comment(format!("this text is made for {baked}; another value would read out of bounds"));
@@ -37,6 +44,7 @@ pub struct RowKernel {
 impl RowKernel {
     /// Emits the set-up.
     pub fn begin(k: &mut Kernel<'_>, sweep: Sweep) -> Self {
+        all_registers(k);
         let scratch = k.sum_scratch("warp_sums");
         let place = sweep.place(k);
         let first = k.compare(Cmp::Eq, place.tid, 0);
