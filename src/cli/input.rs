@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The argument that stands for standard input.
-const STDIN: &str = "-";
+pub const STDIN: &str = "-";
 
 /// Why an input is no PTX text. What it is called stands beside it, so the message does not repeat the name.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 //!
 //! A subcommand is one file with `Args` and `run`, and one line in [`Command`] and in [`Command::run`].
 
+mod fmt;
 mod input;
 mod launch;
 mod lint;
@@ -58,12 +59,14 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Lint(lint::Args),
+    Fmt(fmt::Args),
 }
 
 impl Command {
     fn run(&self) -> anyhow::Result<Outcome> {
         match self {
             Command::Lint(args) => lint::run(args),
+            Command::Fmt(args) => fmt::run(args),
         }
     }
 }

@@ -76,3 +76,21 @@ fn report_missing(why: &str) {
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end().to_owned()
 }
+
+/// Every `.ptx` file below a folder, in order.
+pub fn ptx_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "ptx") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
