@@ -13,3 +13,4 @@ pub mod source;
 pub mod target;
 pub mod types;
 pub mod verify;
+pub mod version;

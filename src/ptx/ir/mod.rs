@@ -21,8 +21,8 @@ mod views;
 pub use body::{Body, InstId, Label, LabelId, RegDecl, RegId, RegLine, RegName, Stmt, Table, TableKind};
 pub use inst::{Guard, Inst};
 pub use module::{
-    Attr, FuncId, Function, FunctionKind, Header, Init, InitValue, Item, Linkage, Module, Prototype, Symbol, SymbolId,
-    SymbolKind, Variable,
+    Attr, FuncId, Function, FunctionKind, Header, Init, InitSymbol, InitValue, Item, Linkage, Module, Prototype,
+    Symbol, SymbolId, SymbolKind, Variable,
 };
 pub use operand::{Address, Base, Component, Imm, Operand, Special};
 pub use views::{BarrierKind, BarrierOp, BarrierView, BranchView, MemView};

@@ -162,19 +162,23 @@ pub struct Init {
 pub enum InitValue {
     /// A number.
     Imm(Imm),
-    /// The address of a symbol plus an offset; `generic` for `generic(name)`, `mask` for `0xFF(name)`.
-    Symbol {
-        /// Whose address.
-        symbol: SymbolId,
-        /// Bytes added.
-        offset: i64,
-        /// Whether the generic address is meant.
-        generic: bool,
-        /// The byte selected by a mask operator.
-        mask: Option<u64>,
-    },
+    /// The address of a symbol.
+    Symbol(Box<InitSymbol>),
     /// A nested row.
-    Row(Vec<InitValue>),
+    Row(Box<[InitValue]>),
+}
+
+/// The address of a symbol in an initialiser: `name+4`, `generic(name)`, `0xFF00(name)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InitSymbol {
+    /// Whose address.
+    pub symbol: SymbolId,
+    /// Bytes added.
+    pub offset: i64,
+    /// Whether the generic address is meant.
+    pub generic: bool,
+    /// The byte selected by a mask operator.
+    pub mask: Option<u64>,
 }
 
 /// Visibility of a symbol.

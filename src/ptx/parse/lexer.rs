@@ -1,0 +1,269 @@
+//! Text to tokens. Never fails: what fits nothing becomes [`Kind::Unknown`].
+
+use crate::ptx::source::Span;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A name: letters, digits, `_`, `$`, with a leading `%` where there is one.
+    Word,
+    /// A dot with the word behind it: `.global`, `.shared::cta`, `.2d`.
+    Dot,
+    /// Anything that starts like a number; whether it is a good one is decided where its value is needed.
+    Number,
+    /// `"..."`, quotes included.
+    Text,
+    /// One character of punctuation, or `<<` and `>>` as their first character.
+    Punct(u8),
+    /// A character that PTX has no use for.
+    Unknown,
+    /// The end of the text.
+    End,
+}
+
+/// A token with its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub kind: Kind,
+    pub span: Span,
+}
+
+impl Token {
+    pub fn is(self, punct: u8) -> bool {
+        self.kind == Kind::Punct(punct)
+    }
+}
+
+/// Something that starts and never ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unterminated {
+    Comment(Span),
+    Text(Span),
+}
+
+/// A position in a text.
+#[derive(Clone, Debug)]
+pub(super) struct Lexer<'t> {
+    text: &'t str,
+    at: usize,
+    /// Comments met so far.
+    pub comments: Vec<Span>,
+    /// What never ended.
+    pub unterminated: Vec<Unterminated>,
+}
+
+const WORD: u8 = 1;
+const SPACE: u8 = 2;
+const DIGIT: u8 = 4;
+
+/// What each byte may be part of.
+const CLASS: [u8; 256] = {
+    let mut class = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        class[byte] = match byte as u8 {
+            b'0'..=b'9' => WORD | DIGIT,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => WORD,
+            b' ' | b'\t' | b'\r' | b'\n' | 0x0b | 0x0c => SPACE,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    class
+};
+
+fn is(byte: u8, class: u8) -> bool {
+    CLASS[byte as usize] & class != 0
+}
+
+impl<'t> Lexer<'t> {
+    pub fn new(text: &'t str) -> Self {
+        Self::starting_at(text, 0)
+    }
+
+    /// A lexer in mid-text. Used to find the parts of one statement once more.
+    pub fn starting_at(text: &'t str, at: usize) -> Self {
+        Self { text, at, comments: Vec::new(), unterminated: Vec::new() }
+    }
+
+    fn byte(&self, ahead: usize) -> u8 {
+        self.text.as_bytes().get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    /// Whether the next thing, blanks apart, is `:` and not `::`.
+    pub fn before_colon(&self) -> bool {
+        let rest = &self.text.as_bytes()[self.at..];
+        let blanks = rest.iter().take_while(|byte| is(**byte, SPACE)).count();
+        rest.get(blanks) == Some(&b':') && rest.get(blanks + 1) != Some(&b':')
+    }
+
+    /// The next token.
+    pub fn next(&mut self) -> Token {
+        self.skip_blanks();
+        let start = self.at;
+        let kind = match self.byte(0) {
+            0 if start >= self.text.len() => Kind::End,
+            b'%' if is(self.byte(1), WORD) => {
+                self.at += 1;
+                self.word()
+            }
+            b'.' if is(self.byte(1), WORD) => self.dot(),
+            byte if is(byte, DIGIT) => self.number(),
+            byte if is(byte, WORD) => self.word(),
+            b'"' => self.string(),
+            byte @ (b'<' | b'>') if self.byte(1) == byte => self.punct(byte, 2),
+            byte if byte.is_ascii_punctuation() => self.punct(byte, 1),
+            _ => self.unknown(),
+        };
+        Token { kind, span: Span::new(start as u32, self.at as u32) }
+    }
+
+    fn skip_blanks(&mut self) {
+        loop {
+            let rest = &self.text.as_bytes()[self.at..];
+            self.at += rest.iter().take_while(|byte| is(**byte, SPACE)).count();
+            match (self.byte(0), self.byte(1)) {
+                (b'/', b'/') => self.comment(|rest| rest.iter().position(|byte| *byte == b'\n')),
+                (b'/', b'*') => self.comment(|rest| {
+                    let end = rest[2..].windows(2).position(|pair| pair == b"*/")?;
+                    Some(end + 4)
+                }),
+                _ => return,
+            }
+        }
+    }
+
+    /// Passes a comment whose length `end` finds in the rest of the text.
+    fn comment(&mut self, end: impl Fn(&[u8]) -> Option<usize>) {
+        let start = self.at;
+        let rest = &self.text.as_bytes()[start..];
+        let found = end(rest);
+        self.at = start + found.unwrap_or(rest.len());
+        let trimmed = self.text[start..self.at].trim_end().len();
+        let span = Span::new(start as u32, (start + trimmed) as u32);
+        if found.is_none() && rest.starts_with(b"/*") {
+            self.unterminated.push(Unterminated::Comment(span));
+        }
+        self.comments.push(span);
+    }
+
+    fn word(&mut self) -> Kind {
+        let rest = &self.text.as_bytes()[self.at..];
+        self.at += rest.iter().take_while(|byte| is(**byte, WORD)).count();
+        Kind::Word
+    }
+
+    /// `.word` and `.word::word`.
+    fn dot(&mut self) -> Kind {
+        self.at += 1;
+        self.word();
+        while self.byte(0) == b':' && self.byte(1) == b':' && is(self.byte(2), WORD) {
+            self.at += 2;
+            self.word();
+        }
+        Kind::Dot
+    }
+
+    /// Letters belong to a number (`0xFF`, `0f3F800000`, `7U`); a dot does before a digit or at the number's end;
+    /// a sign does behind the exponent's `e` of a decimal.
+    fn number(&mut self) -> Kind {
+        let start = self.at;
+        let radix = self.byte(0) == b'0' && self.byte(1).is_ascii_alphabetic();
+        loop {
+            let byte = self.byte(0);
+            let before = if self.at > start { self.text.as_bytes()[self.at - 1] } else { 0 };
+            let part = is(byte, WORD)
+                || (byte == b'.' && !radix && (is(self.byte(1), DIGIT) || !is(self.byte(1), WORD)))
+                || (matches!(byte, b'+' | b'-') && !radix && matches!(before, b'e' | b'E') && is(self.byte(1), DIGIT));
+            if !part {
+                return Kind::Number;
+            }
+            self.at += 1;
+        }
+    }
+
+    fn string(&mut self) -> Kind {
+        let start = self.at;
+        let mut escaped = false;
+        self.at += 1;
+        while self.at < self.text.len() {
+            let byte = self.byte(0);
+            self.at += 1;
+            match byte {
+                b'"' if !escaped => return Kind::Text,
+                b'\n' => break,
+                _ => escaped = byte == b'\\' && !escaped,
+            }
+        }
+        while !self.text.is_char_boundary(self.at) {
+            self.at += 1;
+        }
+        self.unterminated.push(Unterminated::Text(Span::new(start as u32, self.at as u32)));
+        Kind::Text
+    }
+
+    fn punct(&mut self, byte: u8, len: usize) -> Kind {
+        self.at += len;
+        Kind::Punct(byte)
+    }
+
+    fn unknown(&mut self) -> Kind {
+        self.at += self.text[self.at..].chars().next().map_or(1, char::len_utf8);
+        Kind::Unknown
+    }
+
+    /// Passes everything up to the first of `stops`; for bodies that are kept to the letter. Returns what was passed.
+    pub fn verbatim(&mut self, stops: &[char]) -> Span {
+        let start = self.at;
+        let rest = &self.text[start..];
+        self.at = start + rest.find(stops).unwrap_or(rest.len());
+        Span::new(start as u32, self.at as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<(Kind, &str)> {
+        let mut lexer = Lexer::new(text);
+        std::iter::from_fn(|| {
+            let token = lexer.next();
+            (token.kind != Kind::End).then(|| (token.kind, token.span.of(text)))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn words_dots_and_numbers() {
+        use Kind::{Dot, Number, Punct, Word};
+        assert_eq!(
+            kinds("ld.shared::cta.v4 %r1,0x1F;"),
+            [
+                (Word, "ld"),
+                (Dot, ".shared::cta"),
+                (Dot, ".v4"),
+                (Word, "%r1"),
+                (Punct(b','), ","),
+                (Number, "0x1F"),
+                (Punct(b';'), ";")
+            ]
+        );
+        assert_eq!(kinds("1.5e-3 7U 0f3F800000"), [(Number, "1.5e-3"), (Number, "7U"), (Number, "0f3F800000")]);
+        assert_eq!(kinds("8.0\n.target"), [(Number, "8.0"), (Dot, ".target")]);
+        assert_eq!(kinds("1<<2"), [(Number, "1"), (Punct(b'<'), "<<"), (Number, "2")]);
+    }
+
+    #[test]
+    fn comments_are_kept_apart_and_strange_characters_survive() {
+        let mut lexer = Lexer::new("// a\r\n/* b\n */ é \"x");
+        assert_eq!(lexer.next().kind, Kind::Unknown);
+        assert_eq!(lexer.next().kind, Kind::Text);
+        assert_eq!(lexer.next().kind, Kind::End);
+        assert_eq!(lexer.comments.len(), 2);
+        assert_eq!(lexer.unterminated.len(), 1);
+        let mut open = Lexer::new("/* never");
+        assert_eq!(open.next().kind, Kind::End);
+        assert!(matches!(open.unterminated[..], [Unterminated::Comment(_)]));
+    }
+}
