@@ -77,13 +77,14 @@ fn is(byte: u8, class: u8) -> bool {
 }
 
 impl<'t> Lexer<'t> {
-    pub fn new(text: &'t str) -> Self {
-        Self::starting_at(text, 0)
-    }
-
-    /// A lexer in mid-text. Used to find the parts of one statement once more.
+    /// A lexer that starts at a byte offset.
     pub fn starting_at(text: &'t str, at: usize) -> Self {
-        Self { text, at, comments: Vec::new(), unterminated: Vec::new() }
+        Self {
+            text,
+            at,
+            comments: Vec::new(),
+            unterminated: Vec::new(),
+        }
     }
 
     fn byte(&self, ahead: usize) -> u8 {
@@ -115,7 +116,10 @@ impl<'t> Lexer<'t> {
             byte if byte.is_ascii_punctuation() => self.punct(byte, 1),
             _ => self.unknown(),
         };
-        Token { kind, span: Span::new(start as u32, self.at as u32) }
+        Token {
+            kind,
+            span: Span::new(start as u32, self.at as u32),
+        }
     }
 
     fn skip_blanks(&mut self) {
@@ -171,7 +175,11 @@ impl<'t> Lexer<'t> {
         let radix = self.byte(0) == b'0' && self.byte(1).is_ascii_alphabetic();
         loop {
             let byte = self.byte(0);
-            let before = if self.at > start { self.text.as_bytes()[self.at - 1] } else { 0 };
+            let before = if self.at > start {
+                self.text.as_bytes()[self.at - 1]
+            } else {
+                0
+            };
             let part = is(byte, WORD)
                 || (byte == b'.' && !radix && (is(self.byte(1), DIGIT) || !is(self.byte(1), WORD)))
                 || (matches!(byte, b'+' | b'-') && !radix && matches!(before, b'e' | b'E') && is(self.byte(1), DIGIT));
@@ -198,7 +206,8 @@ impl<'t> Lexer<'t> {
         while !self.text.is_char_boundary(self.at) {
             self.at += 1;
         }
-        self.unterminated.push(Unterminated::Text(Span::new(start as u32, self.at as u32)));
+        self.unterminated
+            .push(Unterminated::Text(Span::new(start as u32, self.at as u32)));
         Kind::Text
     }
 
@@ -226,7 +235,7 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> Vec<(Kind, &str)> {
-        let mut lexer = Lexer::new(text);
+        let mut lexer = Lexer::starting_at(text, 0);
         std::iter::from_fn(|| {
             let token = lexer.next();
             (token.kind != Kind::End).then(|| (token.kind, token.span.of(text)))
@@ -249,20 +258,23 @@ mod tests {
                 (Punct(b';'), ";")
             ]
         );
-        assert_eq!(kinds("1.5e-3 7U 0f3F800000"), [(Number, "1.5e-3"), (Number, "7U"), (Number, "0f3F800000")]);
+        assert_eq!(
+            kinds("1.5e-3 7U 0f3F800000"),
+            [(Number, "1.5e-3"), (Number, "7U"), (Number, "0f3F800000")]
+        );
         assert_eq!(kinds("8.0\n.target"), [(Number, "8.0"), (Dot, ".target")]);
         assert_eq!(kinds("1<<2"), [(Number, "1"), (Punct(b'<'), "<<"), (Number, "2")]);
     }
 
     #[test]
     fn comments_are_kept_apart_and_strange_characters_survive() {
-        let mut lexer = Lexer::new("// a\r\n/* b\n */ é \"x");
+        let mut lexer = Lexer::starting_at("// a\r\n/* b\n */ é \"x", 0);
         assert_eq!(lexer.next().kind, Kind::Unknown);
         assert_eq!(lexer.next().kind, Kind::Text);
         assert_eq!(lexer.next().kind, Kind::End);
         assert_eq!(lexer.comments.len(), 2);
         assert_eq!(lexer.unterminated.len(), 1);
-        let mut open = Lexer::new("/* never");
+        let mut open = Lexer::starting_at("/* never", 0);
         assert_eq!(open.next().kind, Kind::End);
         assert!(matches!(open.unterminated[..], [Unterminated::Comment(_)]));
     }

@@ -1,12 +1,32 @@
 //! PTX text to IR. Parsing never fails: it gives a module and what was wrong with the text.
+//!
+//! One pass, one token of look-ahead. Names are resolved on the way: registers, variables and functions are declared before
+//! they are used; labels may come later and are filled in when their scope ends ([`labels`]). After an error the parser goes
+//! on at the next statement, or at the next function.
 
+mod body;
+mod decl;
+mod expr;
+mod function;
+mod header;
+mod labels;
+mod lexer;
+mod names;
+mod operand;
+mod pieces;
+mod recover;
 mod spans;
 
+pub use pieces::pieces;
 pub use spans::{FunctionSpans, HeaderSpans, Pieces, Spans};
 
-use super::diag::Diag;
-use super::ir::Module;
+use super::diag::{Code, Diag, codes};
+use super::ir::{Module, Opcode};
 use super::source::Span;
+use lexer::{Kind, Lexer, Token, Unterminated};
+use names::Names;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// What a text says, and where it says it.
 #[derive(Debug, Default)]
@@ -17,11 +37,165 @@ pub struct Parsed {
     pub spans: Spans,
     /// Comments, in textual order.
     pub comments: Vec<Span>,
-    /// What the grammar and the names made of it.
+    /// What the grammar and the names made of it, in the order in which it was found.
     pub diags: Vec<Diag>,
 }
 
+/// More errors than this are not told one by one: a text with that many is no PTX.
+const MOST_ERRORS: usize = 200;
+
+/// How deep braces, brackets and expressions may nest in one statement.
+const DEEPEST: u32 = 100;
+
 /// Parses a whole text.
-pub fn parse(_text: &str) -> Parsed {
-    Parsed::default()
+pub fn parse(text: &str) -> Parsed {
+    let mut parser = Parser::new(text);
+    parser.module();
+    parser.finish()
 }
+
+/// The state of a parse.
+struct Parser<'t> {
+    text: &'t str,
+    lexer: Lexer<'t>,
+    /// The token to look at.
+    token: Token,
+    /// Where the token before it ended.
+    end: u32,
+    names: Names<'t>,
+    /// Opcodes met so far: each spelling is resolved once.
+    opcodes: FxHashMap<&'t str, Arc<Opcode>>,
+    /// Nesting inside the statement at hand.
+    depth: u32,
+    /// Errors beyond [`MOST_ERRORS`].
+    untold: usize,
+    out: Parsed,
+}
+
+impl<'t> Parser<'t> {
+    fn new(text: &'t str) -> Self {
+        let byte_order_mark = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        let mut lexer = Lexer::starting_at(text, byte_order_mark);
+        let token = lexer.next();
+        Self {
+            text,
+            lexer,
+            token,
+            end: 0,
+            names: Names::default(),
+            opcodes: FxHashMap::default(),
+            depth: 0,
+            untold: 0,
+            out: Parsed::default(),
+        }
+    }
+
+    fn finish(mut self) -> Parsed {
+        for unterminated in std::mem::take(&mut self.lexer.unterminated) {
+            let (span, message, help) = match unterminated {
+                Unterminated::Comment(span) => (span, "this comment never ends", "close it with `*/`"),
+                Unterminated::Text(span) => (span, "this string does not end on its line", "close it with `\"`"),
+            };
+            let opening = Span::new(span.start, span.start + 2.min(span.end - span.start));
+            self.out
+                .diags
+                .push(Diag::error(codes::SYN002, opening, message).help(help));
+        }
+        if self.untold > 0 {
+            let message = format!("{} more errors are not shown", self.untold);
+            self.out
+                .diags
+                .push(Diag::error(codes::SYN001, self.token.span, message));
+        }
+        self.out.comments = std::mem::take(&mut self.lexer.comments);
+        self.out
+    }
+
+    /// Passes the token and returns it.
+    fn bump(&mut self) -> Token {
+        let token = self.token;
+        self.end = token.span.end;
+        self.token = self.lexer.next();
+        token
+    }
+
+    /// Passes the token if it is that character.
+    fn eat(&mut self, punct: u8) -> bool {
+        let found = self.token.is(punct);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// Passes that character, or reports what stands in its place.
+    fn expect(&mut self, punct: u8, context: &str) -> bool {
+        let found = self.eat(punct);
+        if !found {
+            self.unexpected(&format!("`{}` {context}", char::from(punct)));
+        }
+        found
+    }
+
+    /// The text of a span, with the lifetime of the whole text.
+    fn slice(&self, span: Span) -> &'t str {
+        span.of(self.text)
+    }
+
+    /// The text of the token at hand.
+    fn here(&self) -> &'t str {
+        self.slice(self.token.span)
+    }
+
+    /// From `start` to the end of the last token passed.
+    fn since(&self, start: u32) -> Span {
+        Span::new(start, self.end.max(start))
+    }
+
+    /// Whether the token at hand starts a line.
+    fn starts_line(&self) -> bool {
+        let between = self.text.get(self.end as usize..self.token.span.start as usize);
+        between.is_none_or(|blank| blank.contains('\n'))
+    }
+
+    fn report(&mut self, diag: Diag) {
+        if self.out.diags.len() < MOST_ERRORS {
+            self.out.diags.push(diag);
+        } else {
+            self.untold += 1;
+        }
+    }
+
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.report(Diag::error(code, span, message));
+    }
+
+    /// Reports the token at hand as one that should not be there.
+    fn unexpected(&mut self, wanted: &str) {
+        let found = match self.token.kind {
+            Kind::End => "the end of the file".to_string(),
+            _ => format!("`{}`", self.here()),
+        };
+        self.error(
+            codes::SYN001,
+            self.token.span,
+            format!("expected {wanted}, found {found}"),
+        );
+    }
+
+    /// Runs `inner` one level deeper; too deep is an error and `None`.
+    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.depth >= DEEPEST {
+            let message = format!("nested more than {DEEPEST} deep");
+            self.error(codes::SYN001, self.token.span, message);
+            return None;
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        Some(result)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -27,7 +27,7 @@ struct Bank {
 /// Per name, what it stands for in each scope that declares it, outermost first; `u32` is the scope's depth.
 type Shadows<T> = SmallVec<[(u32, T); 1]>;
 
-/// The names of all open scopes. Depth 0 is the module.
+/// The names of all open scopes. Depth 1 is the module, 2 a function's parameters, 3 its body.
 #[derive(Debug, Default)]
 pub(super) struct Names<'t> {
     bindings: FxHashMap<&'t str, Shadows<Binding>>,
@@ -44,8 +44,8 @@ enum Declared<'t> {
     Bank(&'t str),
 }
 
-/// Depth of a function's body; parameters are one above.
-pub(super) const BODY: u32 = 2;
+/// Depth of a function's body; its parameters are one above.
+const BODY: u32 = 3;
 
 impl<'t> Names<'t> {
     /// Depth of the innermost scope.
@@ -98,6 +98,22 @@ impl<'t> Names<'t> {
         Ok(())
     }
 
+    /// Declares a function's name in the module's scope while the function's own scope is open.
+    ///
+    /// # Errors
+    /// What the module has under that name already.
+    pub fn declare_outside(&mut self, name: &'t str, binding: Binding) -> Result<(), Option<Binding>> {
+        let shadows = self.bindings.entry(name).or_default();
+        if let Some((_, old)) = shadows.iter().find(|(at, _)| *at == 1) {
+            return Err(Some(*old));
+        }
+        shadows.insert(0, (1, binding));
+        if let Some(scope) = self.declared.first_mut() {
+            scope.push(Declared::Name(name));
+        }
+        Ok(())
+    }
+
     /// Declares the bank `prefix<size>` in the innermost scope.
     ///
     /// # Errors
@@ -140,21 +156,22 @@ impl<'t> Names<'t> {
         Some((*depth, bank.ty, bank.lanes))
     }
 
-    /// Notes that a declared register has occurred and has an id from now on.
+    /// Notes that a declared register has occurred in the function at hand and has an id there from now on.
+    ///
+    /// Registers of the module, which PTX 1.x had, are different ones in each function.
     pub fn occurred(&mut self, name: &'t str, reg: RegId) {
-        let bank = self.find_bank(name);
+        let bank = self.find_bank(name).map(|(depth, ..)| depth);
         let shadows = self.bindings.entry(name).or_default();
-        if let Some((at, last)) = shadows.last_mut()
-            && bank.is_none_or(|(depth, ..)| depth <= *at)
-        {
-            *last = Binding::Reg(reg);
-            return;
-        }
-        let depth = bank.map_or(BODY, |(depth, ..)| depth);
-        shadows.push((depth, Binding::Reg(reg)));
-        let scope = (depth as usize).saturating_sub(1);
-        if let Some(scope) = self.declared.get_mut(scope) {
-            scope.push(Declared::Name(name));
+        let own = shadows.last().map(|(depth, _)| *depth);
+        let depth = own.max(bank).filter(|depth| *depth > 1).unwrap_or(BODY);
+        match shadows.last_mut() {
+            Some(last) if last.0 == depth => last.1 = Binding::Reg(reg),
+            _ => {
+                shadows.push((depth, Binding::Reg(reg)));
+                if let Some(scope) = self.declared.get_mut(depth as usize - 1) {
+                    scope.push(Declared::Name(name));
+                }
+            }
         }
     }
 
@@ -190,8 +207,9 @@ mod tests {
     #[test]
     fn an_inner_bank_shadows_a_register_that_has_occurred() {
         let mut names = Names::default();
-        names.open();
-        names.open();
+        for _ in 0..BODY {
+            names.open();
+        }
         names.declare_bank("%r", 8, Type::B32, 1).unwrap();
         names.occurred("%r3", RegId(0));
         assert_eq!(names.find("%r3"), Some(Binding::Reg(RegId(0))));

@@ -1,0 +1,395 @@
+//! Declarations: variables, parameters and registers.
+
+use super::Parser;
+use super::lexer::{Kind, Token};
+use super::names::Binding;
+use crate::ptx::diag::{Diag, codes};
+use crate::ptx::ir::{
+    Init, InitSymbol, InitValue, Item, Linkage, RegLine, RegName, Symbol, SymbolId, SymbolKind, Variable,
+};
+use crate::ptx::source::Span;
+use crate::ptx::types::{Space, Type};
+
+/// Registers in one bank. ptxas has no such limit, but no file comes near it.
+const LARGEST_BANK: i64 = 1 << 24;
+
+impl<'t> Parser<'t> {
+    /// Adds a symbol to the module's table.
+    pub(super) fn symbol(&mut self, name: &str, span: Span, kind: SymbolKind) -> SymbolId {
+        let id = SymbolId(self.out.module.symbols.len() as u32);
+        self.out.module.symbols.push(Symbol {
+            name: name.into(),
+            kind,
+        });
+        self.out.spans.symbols.push(span);
+        id
+    }
+
+    /// Brings a name into the innermost scope; a second time there is an error.
+    pub(super) fn declare(&mut self, name: &'t str, span: Span, binding: Binding) {
+        if let Err(old) = self.names.declare(name, binding) {
+            let mut diag = Diag::error(codes::SYN009, span, format!("`{name}` is defined twice in this scope"));
+            if let Some(Binding::Symbol(symbol)) = old {
+                diag = diag.related(self.out.spans.symbols[symbol.index()], "first defined here");
+            }
+            self.report(diag.help("rename one of them, or put each into its own `{ }`"));
+        }
+    }
+
+    /// What starts with a linkage directive, a state space, `.entry` or `.func`.
+    pub(super) fn declaration(&mut self) {
+        let start = self.token.span.start;
+        let linkage = self.linkage();
+        match self.here() {
+            ".entry" | ".func" => self.function(start, linkage),
+            ".reg" => self.module_registers(start),
+            directive => match Space::from_name(&directive[1..]) {
+                Some(space) => {
+                    for symbol in self.variables(space, linkage) {
+                        self.out.module.items.push(Item::Variable(symbol));
+                    }
+                }
+                None => {
+                    let text = self.unknown_directive();
+                    self.out.module.items.push(Item::Raw(text));
+                }
+            },
+        }
+    }
+
+    /// `.reg` at module scope: PTX 1.x had it, before functions were called by the ABI.
+    fn module_registers(&mut self, start: u32) {
+        let span = self.token.span;
+        let old = self
+            .out
+            .module
+            .header
+            .version
+            .as_ref()
+            .is_some_and(|version| version.starts_with("1."));
+        if !old {
+            let message = "registers cannot be declared outside functions";
+            let help = "move the declaration into the function's body";
+            self.report(Diag::error(codes::SYN001, span, message).help(help));
+        }
+        if self.registers().is_some() {
+            let text = single_spaced(self.slice(self.since(start)));
+            self.out.module.items.push(Item::Raw(text));
+        }
+    }
+
+    /// `.visible`, `.extern`, `.weak` or `.common`.
+    pub(super) fn linkage(&mut self) -> Linkage {
+        let mut linkage = Linkage::None;
+        while self.token.kind == Kind::Dot {
+            linkage = match self.here() {
+                ".visible" => Linkage::Visible,
+                ".extern" => Linkage::Extern,
+                ".weak" => Linkage::Weak,
+                ".common" => Linkage::Common,
+                _ => break,
+            };
+            self.bump();
+        }
+        linkage
+    }
+
+    /// Reports a directive nobody knows and passes it; its text is kept.
+    pub(super) fn unknown_directive(&mut self) -> Box<str> {
+        let token = self.token;
+        if token.kind == Kind::Dot {
+            let name = self.here();
+            self.error(codes::SYN005, token.span, format!("`{name}` is no directive of PTX"));
+        } else {
+            self.unexpected("a declaration");
+        }
+        let span = self.skip_item();
+        self.slice(span).into()
+    }
+
+    /// The variables of one statement, the state space at hand.
+    pub(super) fn variables(&mut self, space: Space, linkage: Linkage) -> Vec<SymbolId> {
+        let mut symbols = Vec::new();
+        let Some(head) = self.variable_head(space, linkage, false) else {
+            self.skip_statement();
+            return symbols;
+        };
+        loop {
+            let Some((name, span)) = self.declared_name("a variable's name") else {
+                self.skip_statement();
+                return symbols;
+            };
+            let Some(variable) = self.variable_tail(head.clone()) else {
+                self.skip_statement();
+                return symbols;
+            };
+            let symbol = self.symbol(name, span, SymbolKind::Variable(Box::new(variable)));
+            self.declare(name, span, Binding::Symbol(symbol));
+            symbols.push(symbol);
+            if !self.eat(b',') {
+                break;
+            }
+        }
+        if !self.expect(b';', "behind a declaration") {
+            self.skip_statement();
+        }
+        symbols
+    }
+
+    /// State space, alignment, vector, type and attributes: all that stands in front of the name.
+    /// `None` if something was wrong, which has been reported.
+    pub(super) fn variable_head(&mut self, space: Space, linkage: Linkage, is_param: bool) -> Option<Variable> {
+        self.bump();
+        let mut variable = Variable {
+            linkage,
+            is_param,
+            ..Variable::scalar(space, Type::B8)
+        };
+        if self.eat(b'[') {
+            let bank = self.integer("the number of a constant bank")?;
+            variable.bank = u32::try_from(bank).ok();
+            self.expect(b']', "behind a constant bank");
+        }
+        let mut typed = false;
+        while self.token.kind == Kind::Dot {
+            let token = self.bump();
+            match self.slice(token.span) {
+                ".align" => variable.align = self.alignment(),
+                ".v2" => variable.lanes = 2,
+                ".v4" => variable.lanes = 4,
+                ".v8" => variable.lanes = 8,
+                ".ptr" => self.pointer(token, &mut variable),
+                ".attribute" | ".unified" => {
+                    let text = self.attribute(token);
+                    variable.attributes.push(text);
+                }
+                name => match Type::from_name(&name[1..]) {
+                    Some(ty) if !typed => (variable.ty, typed) = (ty, true),
+                    _ => {
+                        let message = format!("`{name}` is no type or attribute of a declaration");
+                        self.error(codes::SYN005, token.span, message);
+                        return None;
+                    }
+                },
+            }
+        }
+        if !typed {
+            self.unexpected("a type such as `.b32`");
+            return None;
+        }
+        Some(variable)
+    }
+
+    /// The number behind `.align`.
+    fn alignment(&mut self) -> Option<u32> {
+        let span = self.token.span;
+        let align = self.integer("an alignment in bytes")?;
+        let good = u32::try_from(align).ok().filter(|align| align.is_power_of_two());
+        if good.is_none() {
+            let message = format!("an alignment is a power of two, {align} is none");
+            self.error(codes::SYN001, span, message);
+        }
+        good
+    }
+
+    /// `.ptr .global .align 16` of a kernel parameter: kept as text, with the alignment where it belongs.
+    fn pointer(&mut self, token: Token, variable: &mut Variable) {
+        if self.token.kind == Kind::Dot && Space::from_name(&self.here()[1..]).is_some() {
+            self.bump();
+        }
+        if self.token.kind == Kind::Dot && self.here() == ".align" {
+            self.bump();
+            self.alignment();
+        }
+        let text = self.slice(self.since(token.span.start));
+        variable.attributes.push(single_spaced(text));
+    }
+
+    /// `.attribute(.managed)` and `.unified(1, 2)`: kept as text.
+    pub(super) fn attribute(&mut self, token: Token) -> Box<str> {
+        if self.token.is(b'(') {
+            while !matches!(self.token.kind, Kind::End | Kind::Punct(b')' | b';' | b'{' | b'}')) {
+                self.bump();
+            }
+            // A nested pair, as in `.attribute(.unified(1, 2))`.
+            self.eat(b')');
+            self.eat(b')');
+        }
+        single_spaced(self.slice(self.since(token.span.start)))
+    }
+
+    /// A name to be declared. Dots in it are reported and taken along.
+    pub(super) fn declared_name(&mut self, wanted: &str) -> Option<(&'t str, Span)> {
+        let token = self.token;
+        if token.kind != Kind::Word {
+            self.unexpected(wanted);
+            return None;
+        }
+        self.bump();
+        if self.token.kind == Kind::Dot && self.token.span.start == token.span.end {
+            while self.token.kind == Kind::Dot && self.token.span.start == self.end {
+                self.bump();
+            }
+            let span = self.since(token.span.start);
+            let name = self.slice(span);
+            let message = format!("`{name}` is no identifier: names cannot contain dots");
+            let help = format!(
+                "rename it, for instance to `{}`",
+                name.replace("::", "_").replace('.', "_")
+            );
+            self.report(Diag::error(codes::SYN001, span, message).help(help));
+            return Some((name, span));
+        }
+        Some((self.slice(token.span), token.span))
+    }
+
+    /// Dimensions and initialiser: all that stands behind the name.
+    pub(super) fn variable_tail(&mut self, mut variable: Variable) -> Option<Variable> {
+        while self.eat(b'[') {
+            let dim = if self.token.is(b']') {
+                None
+            } else {
+                Some(self.dimension()?)
+            };
+            variable.dims.push(dim);
+            if !self.expect(b']', "behind an array's length") {
+                return None;
+            }
+        }
+        if self.eat(b'=') {
+            let braced = self.token.is(b'{');
+            let values = match self.init_value()? {
+                InitValue::Row(values) => values.into_vec(),
+                single => vec![single],
+            };
+            variable.init = Some(Init { values, braced });
+        }
+        Some(variable)
+    }
+
+    fn dimension(&mut self) -> Option<u64> {
+        let span = self.token.span;
+        let length = self.integer("an array's length")?;
+        let good = u64::try_from(length).ok();
+        if good.is_none() {
+            self.error(codes::SYN001, span, format!("an array cannot have {length} elements"));
+        }
+        good
+    }
+
+    fn init_value(&mut self) -> Option<InitValue> {
+        if self.eat(b'{') {
+            return self.nested(Self::init_row)?;
+        }
+        match self.token.kind {
+            Kind::Word => self.init_symbol(None),
+            _ => {
+                let value = self.constant()?;
+                if self.token.is(b'(') {
+                    return self.init_symbol(value.as_int().map(|mask| mask as u64));
+                }
+                Some(InitValue::Imm(value))
+            }
+        }
+    }
+
+    fn init_row(&mut self) -> Option<InitValue> {
+        let mut values = Vec::new();
+        while !self.token.is(b'}') {
+            values.push(self.init_value()?);
+            if !self.eat(b',') {
+                break;
+            }
+        }
+        let closed = self.expect(b'}', "behind an initialiser");
+        closed.then(|| InitValue::Row(values.into_boxed_slice()))
+    }
+
+    /// `name`, `name+4`, `generic(name)+4`, `0xFF(name)`, `0xFF00(generic(name))`.
+    fn init_symbol(&mut self, mask: Option<u64>) -> Option<InitValue> {
+        let masked = self.eat(b'(');
+        let generic = self.here() == "generic";
+        if generic {
+            self.bump();
+            self.expect(b'(', "behind `generic`");
+        }
+        if self.token.kind != Kind::Word {
+            self.unexpected("a symbol");
+            return None;
+        }
+        let token = self.bump();
+        let symbol = self.symbol_reference(token.span);
+        if generic {
+            self.expect(b')', "behind the symbol");
+        }
+        let signed = self.token.is(b'+') || self.token.is(b'-');
+        let offset = if signed { self.integer("an offset")? } else { 0 };
+        if masked {
+            self.expect(b')', "behind the symbol");
+        }
+        Some(InitValue::Symbol(Box::new(InitSymbol {
+            symbol,
+            offset,
+            generic,
+            mask,
+        })))
+    }
+
+    /// `.reg .b32 %r<8>, %x;`, the directive at hand. `None` if it declares nothing.
+    pub(super) fn registers(&mut self) -> Option<RegLine> {
+        let head = self.variable_head(Space::Reg, Linkage::None, false);
+        let Some(head) = head else {
+            self.skip_statement();
+            return None;
+        };
+        let mut line = RegLine {
+            ty: head.ty,
+            lanes: head.lanes,
+            names: Vec::new(),
+        };
+        while let Some((name, span)) = self.declared_name("a register's name") {
+            let bank = if self.token.is(b'<') { self.bank_size() } else { None };
+            match bank {
+                Some(size) => {
+                    if self.names.declare_bank(name, size, line.ty, line.lanes).is_err() {
+                        let message = format!("the registers `{name}<...>` are declared twice in this scope");
+                        self.error(codes::SYN009, span, message);
+                    }
+                }
+                None => self.declare(name, span, Binding::Unused(line.ty, line.lanes)),
+            }
+            line.names.push(RegName {
+                name: name.into(),
+                bank,
+            });
+            if !self.eat(b',') {
+                break;
+            }
+        }
+        if !self.expect(b';', "behind a register declaration") {
+            self.skip_statement();
+        }
+        Some(line)
+    }
+
+    /// `<8>`.
+    fn bank_size(&mut self) -> Option<u32> {
+        self.bump();
+        let span = self.token.span;
+        let size = self.integer("the number of registers")?;
+        self.expect(b'>', "behind the number of registers");
+        if !(0..=LARGEST_BANK).contains(&size) {
+            self.error(
+                codes::SYN001,
+                span,
+                format!("a bank has 0 to {LARGEST_BANK} registers, not {size}"),
+            );
+        }
+        Some(size.clamp(0, LARGEST_BANK) as u32)
+    }
+}
+
+/// The text with every run of blanks made one space.
+pub(super) fn single_spaced(text: &str) -> Box<str> {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").into()
+}

@@ -1,0 +1,197 @@
+//! Numbers and constant expressions (PTX ISA, "Constants" and "Constant Expressions").
+
+use super::Parser;
+use super::lexer::Kind;
+use crate::ptx::diag::codes;
+use crate::ptx::ir::Imm;
+
+/// Binary operators with their precedence, loosest first.
+fn binary(text: &str) -> Option<u8> {
+    Some(match text {
+        "|" => 1,
+        "^" => 2,
+        "&" => 3,
+        "<<" | ">>" => 4,
+        "+" | "-" => 5,
+        "*" | "/" | "%" => 6,
+        _ => return None,
+    })
+}
+
+impl Parser<'_> {
+    /// Whether the token at hand can start a constant.
+    pub(super) fn at_constant(&self) -> bool {
+        matches!(self.token.kind, Kind::Number | Kind::Punct(b'-' | b'+' | b'~')) || self.at_fraction()
+    }
+
+    /// `.5`: the lexer takes it for a modifier.
+    fn at_fraction(&self) -> bool {
+        self.token.kind == Kind::Dot && self.here().as_bytes().get(1).is_some_and(u8::is_ascii_digit)
+    }
+
+    /// A constant expression. `None` if it could not be read, which has been reported.
+    pub(super) fn constant(&mut self) -> Option<Imm> {
+        self.expression(0)
+    }
+
+    /// An integer constant.
+    pub(super) fn integer(&mut self, what: &str) -> Option<i64> {
+        let span = self.token.span;
+        if !self.at_constant() && !self.token.is(b'(') {
+            self.unexpected(what);
+            return None;
+        }
+        let value = self.constant()?.as_int();
+        if value.is_none() {
+            let found = self.slice(self.since(span.start));
+            self.error(
+                codes::SYN001,
+                span,
+                format!("expected {what}, found `{found}`, which is no integer"),
+            );
+        }
+        value
+    }
+
+    fn expression(&mut self, least: u8) -> Option<Imm> {
+        let mut left = self.nested(Self::unary)??;
+        while let Kind::Punct(_) = self.token.kind {
+            let operator = self.here();
+            let Some(precedence) = binary(operator).filter(|precedence| *precedence > least) else {
+                break;
+            };
+            let span = self.token.span;
+            self.bump();
+            let right = self.nested(|parser| parser.expression(precedence))??;
+            let Some(value) = apply(operator, left, right) else {
+                let message = format!("`{operator}` cannot be applied to these constants");
+                self.error(codes::SYN001, span, message);
+                return None;
+            };
+            left = value;
+        }
+        Some(left)
+    }
+
+    fn unary(&mut self) -> Option<Imm> {
+        let token = self.token;
+        match token.kind {
+            Kind::Punct(b'(') => {
+                self.bump();
+                let value = self.nested(|parser| parser.expression(0))??;
+                self.expect(b')', "behind a constant expression").then_some(value)
+            }
+            Kind::Punct(sign @ (b'-' | b'+' | b'~' | b'!')) => {
+                self.bump();
+                let value = self.nested(Self::unary)??;
+                let result = negate(sign, value);
+                if result.is_none() {
+                    let message = format!("`{}` needs an integer", char::from(sign));
+                    self.error(codes::SYN001, token.span, message);
+                }
+                result
+            }
+            Kind::Number | Kind::Dot if self.at_constant() => {
+                self.bump();
+                match number(self.slice(token.span)) {
+                    Ok(value) => Some(value),
+                    Err(problem) => {
+                        self.error(codes::SYN001, token.span, problem);
+                        None
+                    }
+                }
+            }
+            _ => {
+                self.unexpected("a constant");
+                None
+            }
+        }
+    }
+}
+
+/// The value of a number's text.
+///
+/// # Errors
+/// What is wrong with it, and what it should look like.
+pub(super) fn number(text: &str) -> Result<Imm, String> {
+    let bytes = text.as_bytes();
+    match (bytes.first(), bytes.get(1)) {
+        (Some(b'0'), Some(b'f' | b'F')) => hex_float(text, 8).map(|bits| Imm::F32(bits as u32)),
+        (Some(b'0'), Some(b'd' | b'D')) => hex_float(text, 16).map(Imm::F64),
+        (Some(b'0'), Some(b'x' | b'X')) => integer(text, &text[2..], 16),
+        (Some(b'0'), Some(b'b' | b'B')) => integer(text, &text[2..], 2),
+        _ if text.contains(['.', 'e', 'E']) => decimal(text),
+        (Some(b'0'), Some(b'0'..=b'9')) => integer(text, &text[1..], 8),
+        _ => integer(text, text, 10),
+    }
+}
+
+fn hex_float(text: &str, digits: usize) -> Result<u64, String> {
+    let hex = &text[2..];
+    let value = u64::from_str_radix(hex, 16).ok().filter(|_| hex.len() == digits);
+    value.ok_or_else(|| {
+        let found = hex.len();
+        format!(
+            "`{text}` is no floating-point constant: `{}` takes exactly {digits} hexadecimal digits, here are {found}",
+            &text[..2]
+        )
+    })
+}
+
+fn integer(text: &str, digits: &str, radix: u32) -> Result<Imm, String> {
+    let (digits, unsigned) = match digits.strip_suffix(['U', 'u']) {
+        Some(digits) => (digits, true),
+        None => (digits, false),
+    };
+    let value = u64::from_str_radix(digits, radix).map_err(|_| format!("`{text}` is no integer of at most 64 bits"))?;
+    Ok(match i64::try_from(value) {
+        Ok(value) if !unsigned => Imm::Int(value),
+        _ => Imm::Unsigned(value),
+    })
+}
+
+fn decimal(text: &str) -> Result<Imm, String> {
+    let value: Result<f64, _> = text.parse();
+    value
+        .map(|value| Imm::F64(value.to_bits()))
+        .map_err(|_| format!("`{text}` is no number"))
+}
+
+fn negate(sign: u8, value: Imm) -> Option<Imm> {
+    Some(match (sign, value) {
+        (b'+', value) => value,
+        (b'-', Imm::F32(bits)) => Imm::F32(bits ^ (1 << 31)),
+        (b'-', Imm::F64(bits)) => Imm::F64(bits ^ (1 << 63)),
+        (b'-', value) => Imm::Int(value.as_int()?.wrapping_neg()),
+        (b'!', value) => Imm::Int(i64::from(value.as_int()? == 0)),
+        (_, Imm::Unsigned(value)) => Imm::Unsigned(!value),
+        (_, value) => Imm::Int(!value.as_int()?),
+    })
+}
+
+/// Integer operators; unsigned where either side is.
+fn apply(operator: &str, left: Imm, right: Imm) -> Option<Imm> {
+    let (a, b) = (left.as_int()?, right.as_int()?);
+    let unsigned = matches!(left, Imm::Unsigned(_)) || matches!(right, Imm::Unsigned(_));
+    let shift = u32::try_from(b).ok().filter(|by| *by < 64);
+    let value = match operator {
+        "|" => a | b,
+        "^" => a ^ b,
+        "&" => a & b,
+        "<<" => a << shift?,
+        ">>" if unsigned => ((a as u64) >> shift?) as i64,
+        ">>" => a >> shift?,
+        "+" => a.wrapping_add(b),
+        "-" => a.wrapping_sub(b),
+        "*" => a.wrapping_mul(b),
+        "/" if unsigned => (a as u64).checked_div(b as u64)? as i64,
+        "/" => a.checked_div(b)?,
+        "%" if unsigned => (a as u64).checked_rem(b as u64)? as i64,
+        _ => a.checked_rem(b)?,
+    };
+    Some(if unsigned {
+        Imm::Unsigned(value as u64)
+    } else {
+        Imm::Int(value)
+    })
+}

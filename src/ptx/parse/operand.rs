@@ -1,0 +1,280 @@
+//! Operands of instructions.
+
+use super::Parser;
+use super::body::{BodyState, nearest};
+use super::labels::{Place, Reference};
+use super::lexer::{Kind, Token};
+use super::names::Binding;
+use crate::ptx::diag::{Diag, codes};
+use crate::ptx::ir::{Address, Base, Component, Imm, Operand, RegDecl, RegId, Special};
+use crate::ptx::isa::Effect;
+use crate::ptx::source::Span;
+use crate::ptx::types::Type;
+
+impl<'t> Parser<'t> {
+    /// The operands of the newest instruction. False if one could not be read, which has been reported.
+    pub(super) fn operands(&mut self, state: &mut BodyState<'t>) -> bool {
+        if matches!(self.token.kind, Kind::Punct(b';' | b'}') | Kind::End) {
+            return true;
+        }
+        loop {
+            let Some(operand) = self.top_operand(state) else {
+                return false;
+            };
+            if let Some(inst) = state.body.insts.last_mut() {
+                inst.operands.push(operand);
+            }
+            if !self.eat(b',') {
+                return true;
+            }
+        }
+    }
+
+    /// An operand that may be a label.
+    fn top_operand(&mut self, state: &mut BodyState<'t>) -> Option<Operand> {
+        let token = self.token;
+        if token.kind == Kind::Word && self.may_be_label(state) {
+            let name = self.here();
+            if self.names.find(name).is_none() && Special::from_name(name).is_none() {
+                self.bump();
+                let place = Place::Operand(state.body.insts.len() - 1, state.body.insts.last()?.operands.len());
+                state.labels.refer(Reference {
+                    name,
+                    span: token.span,
+                    place,
+                });
+                return Some(Operand::Pending);
+            }
+        }
+        self.operand(state)
+    }
+
+    /// Branches take labels, defined or not yet. Of the other instructions only calls do, and their tables come first.
+    fn may_be_label(&self, state: &BodyState<'t>) -> bool {
+        let Some(inst) = state.body.insts.last() else {
+            return false;
+        };
+        match inst.op.base() {
+            "bra" | "brx" => true,
+            "call" => state.labels.find(self.here()).is_some(),
+            _ => inst.op.effect == Effect::Branch,
+        }
+    }
+
+    /// One operand.
+    fn operand(&mut self, state: &mut BodyState<'t>) -> Option<Operand> {
+        match self.token.kind {
+            Kind::Word => self.word(state),
+            Kind::Punct(b'[') => self.bracket(state),
+            Kind::Punct(b'{') => self.group(state, b'}').map(Operand::Vector),
+            Kind::Punct(b'(') if state.body.insts.last().is_some_and(|inst| inst.op.base() == "call") => {
+                self.group(state, b')').map(Operand::List)
+            }
+            Kind::Punct(b'!') => {
+                self.bump();
+                if self.token.kind != Kind::Word {
+                    self.unexpected("a predicate register behind `!`");
+                    return None;
+                }
+                let token = self.bump();
+                Some(Operand::Not(self.register(state, token.span)))
+            }
+            _ if self.at_constant() || self.token.is(b'(') => self.constant().map(Operand::Imm),
+            _ => {
+                self.unexpected("an operand");
+                None
+            }
+        }
+    }
+
+    /// A register, special register, symbol, or `_`, with what may hang on it: a component, an offset, a second destination.
+    fn word(&mut self, state: &mut BodyState<'t>) -> Option<Operand> {
+        let token = self.bump();
+        let mut operand = self.named(state, token)?;
+        if self.eat(b'|') {
+            let second = if self.token.kind == Kind::Word {
+                let token = self.bump();
+                self.named(state, token)?
+            } else {
+                self.unexpected("a second destination behind `|`");
+                return None;
+            };
+            operand = Operand::Pair(Box::new((operand, second)));
+        }
+        Some(operand)
+    }
+
+    fn named(&mut self, state: &mut BodyState<'t>, token: Token) -> Option<Operand> {
+        let name = self.slice(token.span);
+        if name == "_" {
+            return Some(Operand::Sink);
+        }
+        match self.names.find(name) {
+            Some(Binding::Symbol(symbol)) => {
+                let offset = self.offset()?;
+                return Some(Operand::Symbol(symbol, offset));
+            }
+            Some(_) => {
+                let reg = self.register(state, token.span);
+                return match self.component(token)? {
+                    Some(component) => Some(Operand::Part(reg, component)),
+                    None => Some(Operand::Reg(reg)),
+                };
+            }
+            None => {}
+        }
+        if let Some(special) = self.special(token) {
+            return Some(Operand::Special(special));
+        }
+        if name.starts_with('%') {
+            let reg = self.register(state, token.span);
+            self.component(token)?;
+            return Some(Operand::Reg(reg));
+        }
+        let symbol = self.symbol_reference(token.span);
+        let offset = self.offset()?;
+        Some(Operand::Symbol(symbol, offset))
+    }
+
+    /// `%tid.x`: the component belongs to the name.
+    fn special(&mut self, token: Token) -> Option<Special> {
+        if self.token.kind == Kind::Dot && self.token.span.start == token.span.end {
+            let span = token.span.to(self.token.span);
+            if let Some(special) = Special::from_name(self.slice(span)) {
+                self.bump();
+                return Some(special);
+            }
+        }
+        Special::from_name(self.slice(token.span))
+    }
+
+    /// `.x` behind a register. The outer `None` says that something else was there, which has been reported.
+    fn component(&mut self, token: Token) -> Option<Option<Component>> {
+        if self.token.kind != Kind::Dot || self.token.span.start != token.span.end {
+            return Some(None);
+        }
+        let component = Component::from_name(&self.here()[1..]);
+        if component.is_none() {
+            let message = format!("`{}` is no component of a register", self.here());
+            self.error(codes::SYN001, self.token.span, message);
+            return None;
+        }
+        self.bump();
+        Some(component)
+    }
+
+    /// `+4`, `-4`, `+-4`, or nothing.
+    fn offset(&mut self) -> Option<i64> {
+        match self.token.kind {
+            Kind::Punct(b'+' | b'-') => self.integer("an offset in bytes"),
+            _ => Some(0),
+        }
+    }
+
+    /// The register of that name. One that is not declared is reported, once, and gets an id all the same.
+    pub(super) fn register(&mut self, state: &mut BodyState<'t>, span: Span) -> RegId {
+        let name = self.slice(span);
+        let (ty, lanes, declared) = match self.names.find(name) {
+            Some(Binding::Reg(reg)) => return reg,
+            Some(Binding::Unused(ty, lanes)) => (ty, lanes, true),
+            other => {
+                self.undefined_register(name, span, other.is_some());
+                (guess(name), 1, false)
+            }
+        };
+        let reg = RegId(state.body.regs.len() as u32);
+        state.body.regs.push(RegDecl {
+            name: name.into(),
+            ty,
+            lanes,
+            declared,
+        });
+        self.names.occurred(name, reg);
+        reg
+    }
+
+    fn undefined_register(&mut self, name: &str, span: Span, is_symbol: bool) {
+        let diag = if is_symbol {
+            Diag::error(codes::SYN006, span, format!("`{name}` is a variable, not a register"))
+        } else {
+            let diag = Diag::error(codes::SYN006, span, format!("the register `{name}` is not declared"));
+            match nearest(name, self.names.all().filter(|other| other.starts_with('%'))) {
+                Some(near) => diag.help(format!("did you mean `{near}`?")),
+                None => diag.help(format!("declare it: `.reg .{} {name};`", guess(name).name())),
+            }
+        };
+        self.report(diag);
+    }
+
+    /// `{a, b}` or `(a, b)`.
+    fn group(&mut self, state: &mut BodyState<'t>, close: u8) -> Option<Box<[Operand]>> {
+        self.bump();
+        let mut parts = Vec::new();
+        while !self.token.is(close) {
+            parts.push(self.nested(|parser| parser.operand(state))??);
+            if !self.eat(b',') {
+                break;
+            }
+        }
+        self.expect(close, "behind a list of operands")
+            .then(|| parts.into_boxed_slice())
+    }
+
+    /// `[...]`: an address, or several parts.
+    fn bracket(&mut self, state: &mut BodyState<'t>) -> Option<Operand> {
+        self.bump();
+        let mut parts = Vec::new();
+        loop {
+            let part = self.nested(|parser| parser.bracket_part(state))??;
+            parts.push(part);
+            if !self.eat(b',') {
+                break;
+            }
+        }
+        if !self.expect(b']', "behind an address") {
+            return None;
+        }
+        match parts[..] {
+            [Operand::Address(address)] => Some(Operand::Address(address)),
+            _ => Some(Operand::Bracket(parts.into_boxed_slice())),
+        }
+    }
+
+    /// One part of a bracket; what can be an address is one.
+    fn bracket_part(&mut self, state: &mut BodyState<'t>) -> Option<Operand> {
+        Some(match self.operand(state)? {
+            Operand::Reg(reg) => {
+                let offset = self.offset()?;
+                Operand::Address(Address {
+                    base: Base::Reg(reg),
+                    offset,
+                })
+            }
+            Operand::Symbol(symbol, offset) => Operand::Address(Address {
+                base: Base::Symbol(symbol),
+                offset,
+            }),
+            Operand::Imm(Imm::Int(offset)) => Operand::Address(Address {
+                base: Base::Absolute,
+                offset,
+            }),
+            Operand::Imm(Imm::Unsigned(offset)) => Operand::Address(Address {
+                base: Base::Absolute,
+                offset: offset as i64,
+            }),
+            other => other,
+        })
+    }
+}
+
+/// What an undeclared register was probably meant to be, by the custom of compilers.
+fn guess(name: &str) -> Type {
+    match name.trim_end_matches(|c: char| c.is_ascii_digit()) {
+        "%p" => Type::Pred,
+        "%rs" | "%h" => Type::B16,
+        "%rd" => Type::B64,
+        "%f" => Type::F32,
+        "%fd" | "%d" => Type::F64,
+        _ => Type::B32,
+    }
+}

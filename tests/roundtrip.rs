@@ -1,0 +1,63 @@
+//! Printing and parsing are inverse: print(parse(text)) parses to the same module, for every PTX file at hand.
+
+mod common;
+
+use ptxgen::ptx::parse::parse;
+use ptxgen::ptx::print::{Notes, print};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every `.ptx` file below a folder, in order.
+fn ptx_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "ptx") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn round_trip(path: &Path) {
+    let text = String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
+    let first = parse(&text);
+    if !first.diags.is_empty() {
+        return;
+    }
+    let printed = print(&first.module, &Notes::default());
+    let second = parse(&printed);
+    assert!(
+        second.diags.is_empty(),
+        "{}: {:?}\n{printed}",
+        path.display(),
+        second.diags[0]
+    );
+    assert!(
+        first.module == second.module,
+        "{}: printed text reads differently",
+        path.display()
+    );
+    assert_eq!(print(&second.module, &Notes::default()), printed, "{}", path.display());
+}
+
+#[test]
+fn fixtures_print_and_parse_back() {
+    let files = ptx_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures"));
+    assert!(files.len() > 20);
+    files.iter().for_each(|path| round_trip(path));
+}
+
+#[test]
+fn the_corpora_print_and_parse_back() {
+    let Some(shared) = common::shared() else { return };
+    let files = ptx_files(&shared);
+    assert!(files.len() > 200);
+    files.iter().for_each(|path| round_trip(path));
+}
