@@ -19,7 +19,8 @@ const ABOVE: &[(&str, &[&str])] = &[
     ("ir", &["isa"]),
     ("parse", &["isa", "ir"]),
     ("print", &["isa", "ir"]),
-    ("build", &["isa", "ir"]),
+    // A builder hands over comments for the printer.
+    ("build", &["isa", "ir", "print"]),
     ("verify", &["isa", "ir", "parse"]),
     ("flow", &["isa", "ir"]),
     ("analysis", &["isa", "ir", "flow"]),
