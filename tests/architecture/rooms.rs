@@ -19,8 +19,7 @@ const ABOVE: &[(&str, &[&str])] = &[
     ("ir", &["isa"]),
     ("parse", &["isa", "ir"]),
     ("print", &["isa", "ir"]),
-    // A builder hands over comments for the printer.
-    ("build", &["isa", "ir", "print"]),
+    ("build", &["isa", "ir"]),
     ("verify", &["isa", "ir", "parse"]),
     ("flow", &["isa", "ir"]),
     ("analysis", &["isa", "ir", "flow"]),
