@@ -76,7 +76,10 @@ impl FusedRmsNormNf4Gemv {
     /// y in f64. `data` holds two weights a byte, `scales` one f32 for 64 weights.
     pub fn reference(&self, scales: &[f32], data: &[u8], x: &[f32], gamma: &[f32]) -> Vec<f64> {
         let rms = reference_rms(x, self.eps);
-        let normal = x.iter().zip(gamma).map(|(x, gamma)| f64::from(*x) / rms * f64::from(*gamma));
+        let normal = x
+            .iter()
+            .zip(gamma)
+            .map(|(x, gamma)| f64::from(*x) / rms * f64::from(*gamma));
         self.gemv().reference(scales, data, &normal.collect::<Vec<_>>())
     }
 }

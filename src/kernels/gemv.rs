@@ -8,7 +8,9 @@ use super::launch::{Arg, Role};
 use super::nf4::{BLOCK, CODEBOOK, NibbleOrder, dequantize};
 use super::rows::{all_registers, require, statistics};
 use super::sweep::F32_BYTES;
-use crate::ptx::build::{Addr, Array, B32, B64, Cmp, Const, F32, Global, Kernel, ModuleBuilder, Pred, Reg, Shared, Value};
+use crate::ptx::build::{
+    Addr, Array, B32, B64, Cmp, Const, F32, Global, Kernel, ModuleBuilder, Pred, Reg, Shared, Value,
+};
 use crate::ptx::ir::Imm;
 use crate::ptx::types::Type;
 
@@ -90,8 +92,14 @@ impl Gemv {
     pub fn remarks(&self) -> Vec<String> {
         let half = self.order.word();
         vec![
-            format!("weight (row, column) is nibble row * {} + column of data_ptr, the even one in the {half} half of its byte", self.k),
-            format!("its scale is element (row * {} + column) / {BLOCK} of scales_ptr", self.k),
+            format!(
+                "weight (row, column) is nibble row * {} + column of data_ptr, the even one in the {half} half of its byte",
+                self.k
+            ),
+            format!(
+                "its scale is element (row * {} + column) / {BLOCK} of scales_ptr",
+                self.k
+            ),
             "y_ptr overlaps no other buffer".to_owned(),
         ]
     }
@@ -106,7 +114,9 @@ impl Gemv {
             let batch = self.batch();
             let (block, blocks) = (k.ctaid_x(), k.nctaid_x());
             let (first, step) = (k.mul_wide(block, batch), k.mul_wide(blocks, batch));
-            k.for_range("batches", first, setup.n, step, |k, row| self.batch_of_rows(k, &setup, row));
+            k.for_range("batches", first, setup.n, step, |k, row| {
+                self.batch_of_rows(k, &setup, row)
+            });
         });
     }
 
@@ -156,7 +166,9 @@ impl Gemv {
         k.comment(format!("x: {COLUMNS} columns a thread"));
         let part = k.mad_wide(tid, COLUMNS * F32_BYTES, x);
         let x = load_columns(k, active, part);
-        let (Some(gamma), Some(eps)) = (gamma, self.norm) else { return (x, None) };
+        let (Some(gamma), Some(eps)) = (gamma, self.norm) else {
+            return (x, None);
+        };
         let scratch = k.sum_scratch("square_sums");
         let squares = k.var(0.0f32);
         for x in &x {
@@ -190,7 +202,10 @@ impl Gemv {
             let scale = k.mad_wide(at, self.k / BLOCK * F32_BYTES, scales);
             loaded.push(load_weights(k, setup.active, data, scale));
         }
-        let parts: Vec<_> = loaded.iter().map(|(words, scale)| self.dot(k, setup, words, *scale)).collect();
+        let parts: Vec<_> = loaded
+            .iter()
+            .map(|(words, scale)| self.dot(k, setup, words, *scale))
+            .collect();
         self.reduce(k, setup, row, left, &parts);
     }
 
@@ -274,8 +289,9 @@ fn load_weights(
     let (data, scale) = (Addr::<Global>::at(data), Addr::<Global>::at(scale));
     match active {
         None => (k.load_const_vec(4, data), k.load_const_vec(1, scale)[0]),
-        Some(active) => {
-            (k.load_or(active, 4, ".nc", data, 0u32), k.load_or(active, 1, ".nc", scale, 0.0f32)[0])
-        }
+        Some(active) => (
+            k.load_or(active, 4, ".nc", data, 0u32),
+            k.load_or(active, 1, ".nc", scale, 0.0f32)[0],
+        ),
     }
 }

@@ -44,7 +44,13 @@ fn argument(arg: &Arg) -> String {
     match &arg.kind {
         ArgKind::Buffer { element, shape, role } => {
             let shape: Vec<_> = shape.iter().map(u64::to_string).collect();
-            format!("{:<16}{}[{}], {}", arg.name, element.name(), shape.join(", "), role.word())
+            format!(
+                "{:<16}{}[{}], {}",
+                arg.name,
+                element.name(),
+                shape.join(", "),
+                role.word()
+            )
         }
         ArgKind::Scalar { value, baked: true } => {
             format!("{:<16}u32 = {value}, baked in: another value traps", arg.name)

@@ -10,8 +10,22 @@ pub const BLOCK: u32 = 64;
 
 /// The 16 values, as bits of f32: quantiles of the normal distribution, from -1 to 1 with an exact 0 (QLoRA, appendix E).
 pub const CODEBOOK: [u32; 16] = [
-    0xBF80_0000, 0xBF32_39B1, 0xBF06_6B30, 0xBECA_32A0, 0xBE91_A24D, 0xBE3D_353F, 0xBDBA_7871, 0x0000_0000,
-    0x3DA2_FAFF, 0x3E24_CAE3, 0x3E7C_04DD, 0x3EAD_033A, 0x3EE1_A4B8, 0x3F10_07AB, 0x3F39_13B3, 0x3F80_0000,
+    0xBF80_0000,
+    0xBF32_39B1,
+    0xBF06_6B30,
+    0xBECA_32A0,
+    0xBE91_A24D,
+    0xBE3D_353F,
+    0xBDBA_7871,
+    0x0000_0000,
+    0x3DA2_FAFF,
+    0x3E24_CAE3,
+    0x3E7C_04DD,
+    0x3EAD_033A,
+    0x3EE1_A4B8,
+    0x3F10_07AB,
+    0x3F39_13B3,
+    0x3F80_0000,
 ];
 
 words! {
@@ -69,7 +83,10 @@ pub fn quantize(weights: &[f32], order: NibbleOrder) -> (Vec<u8>, Vec<f32>) {
 /// Number of midpoints between neighbouring codebook values that lie below `normal`.
 fn code(normal: f32) -> u8 {
     let values = CODEBOOK.map(f32::from_bits);
-    values.windows(2).filter(|pair| normal > (pair[0] + pair[1]) / 2.0).count() as u8
+    values
+        .windows(2)
+        .filter(|pair| normal > (pair[0] + pair[1]) / 2.0)
+        .count() as u8
 }
 
 #[cfg(test)]
@@ -83,7 +100,12 @@ mod tests {
             let (data, scales) = quantize(&weights, order);
             assert_eq!(scales, [0.5, 0.5]);
             let back = dequantize(&data, &scales, order);
-            assert!(weights.iter().zip(back).all(|(weight, back)| f64::from(*weight) == back));
+            assert!(
+                weights
+                    .iter()
+                    .zip(back)
+                    .all(|(weight, back)| f64::from(*weight) == back)
+            );
         }
     }
 
@@ -99,6 +121,10 @@ mod tests {
     fn a_block_of_zeros_stays_zero() {
         let (data, scales) = quantize(&[0.0; 64], NibbleOrder::High);
         assert_eq!(scales, [0.0]);
-        assert!(dequantize(&data, &scales, NibbleOrder::High).iter().all(|weight| *weight == 0.0));
+        assert!(
+            dequantize(&data, &scales, NibbleOrder::High)
+                .iter()
+                .all(|weight| *weight == 0.0)
+        );
     }
 }

@@ -42,7 +42,13 @@ impl Generate for Nf4Gemv {
     fn launches(&self) -> Vec<Launch> {
         let gemv = self.gemv();
         let summary = "each block takes a few rows at a time";
-        vec![Launch::new("nf4_gemv", summary, gemv.blocks(), gemv.threads(), gemv.args())]
+        vec![Launch::new(
+            "nf4_gemv",
+            summary,
+            gemv.blocks(),
+            gemv.threads(),
+            gemv.args(),
+        )]
     }
 
     fn remarks(&self) -> Vec<String> {

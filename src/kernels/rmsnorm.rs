@@ -87,7 +87,13 @@ impl Generate for RmsNorm {
         }
         args.extend([Arg::free("num_rows", self.rows), Arg::baked("hidden_dim", self.hidden)]);
         let threads = Sweep::new(self.hidden).threads;
-        vec![Launch::new("rms_norm", "one block a row at a time", rows, threads, args)]
+        vec![Launch::new(
+            "rms_norm",
+            "one block a row at a time",
+            rows,
+            threads,
+            args,
+        )]
     }
 }
 
@@ -128,7 +134,11 @@ impl RmsNorm {
         let mut stats = Vec::new();
         for row in x.chunks_exact(self.hidden as usize) {
             let rms = reference_rms(row, self.eps);
-            y.extend(row.iter().zip(gamma).map(|(x, gamma)| f64::from(*x) / rms * f64::from(*gamma)));
+            y.extend(
+                row.iter()
+                    .zip(gamma)
+                    .map(|(x, gamma)| f64::from(*x) / rms * f64::from(*gamma)),
+            );
             stats.push(rms);
         }
         (y, stats)

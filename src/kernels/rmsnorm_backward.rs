@@ -132,12 +132,22 @@ impl RmsNormBackward {
             Arg::f32s("rms_ptr", Role::Scratch, &[rows]),
         ];
         args.extend(self.shape_args());
-        Launch::new(RSTD, "1 / rms of each row, for the sums of dgamma", rows, self.threads(), args)
+        Launch::new(
+            RSTD,
+            "1 / rms of each row, for the sums of dgamma",
+            rows,
+            self.threads(),
+            args,
+        )
     }
 
     fn partial_launch(&self) -> Launch {
         let [rows, hidden] = self.matrix();
-        let saved = if self.saved == Saved::None { Role::Scratch } else { Role::Input };
+        let saved = if self.saved == Saved::None {
+            Role::Scratch
+        } else {
+            Role::Input
+        };
         let mut args = vec![
             Arg::f32s("input_ptr", Role::Input, &[rows, hidden]),
             Arg::f32s("rms_ptr", saved, &[rows]),
@@ -158,7 +168,13 @@ impl RmsNormBackward {
             Arg::baked("hidden_dim", self.hidden),
         ];
         let blocks = hidden.div_ceil(u64::from(COLUMN_THREADS));
-        Launch::new(DGAMMA, "dgamma: the sum of the partial sums", blocks, COLUMN_THREADS, args)
+        Launch::new(
+            DGAMMA,
+            "dgamma: the sum of the partial sums",
+            blocks,
+            COLUMN_THREADS,
+            args,
+        )
     }
 }
 

@@ -24,7 +24,9 @@ pub fn all_registers(k: &mut Kernel<'_>) {
 
 /// Traps where an argument differs from the value that the kernel is made for.
 pub fn require(k: &mut Kernel<'_>, argument: Reg<B32>, baked: u32) {
-    k.comment(format!("this text is made for {baked}; another value would read out of bounds"));
+    k.comment(format!(
+        "this text is made for {baked}; another value would read out of bounds"
+    ));
     let differs = k.compare(Cmp::Ne, argument, baked);
     k.trap_if(differs);
 }

@@ -1,9 +1,7 @@
 //! From a draft to a body as the parser would read it: ids and names in order of first appearance, declarations in front.
 
 use super::function::Draft;
-use crate::ptx::ir::{
-    Address, Base, Body, Inst, Label, LabelId, Operand, RegDecl, RegId, RegLine, RegName, Stmt,
-};
+use crate::ptx::ir::{Address, Base, Body, Inst, Label, LabelId, Operand, RegDecl, RegId, RegLine, RegName, Stmt};
 use crate::ptx::types::Type;
 
 /// The finished body, and its comments keyed by statement.
@@ -28,7 +26,11 @@ pub(super) fn body(draft: Draft) -> (Body, Vec<(usize, String)>) {
             _ => {}
         }
     }
-    let mut all: Vec<Stmt> = rename.counts.iter().map(|count| Stmt::Regs(Box::new(count.line()))).collect();
+    let mut all: Vec<Stmt> = rename
+        .counts
+        .iter()
+        .map(|count| Stmt::Regs(Box::new(count.line())))
+        .collect();
     all.extend(draft.variables.into_iter().map(Stmt::Variable));
     let shift = all.len();
     all.append(&mut stmts);
@@ -128,7 +130,12 @@ impl Rename {
         let name = format!("{bank}{}", self.counts[at].used).into();
         self.counts[at].used += 1;
         *reg = RegId(self.regs.len() as u32);
-        self.regs.push(RegDecl { name, ty, lanes: 1, declared: true });
+        self.regs.push(RegDecl {
+            name,
+            ty,
+            lanes: 1,
+            declared: true,
+        });
         self.new_reg[old] = Some(*reg);
     }
 

@@ -82,14 +82,20 @@ impl fmt::Display for BuildError {
             Self::Unknown(name) => write!(f, "there is no {name}"),
             Self::Duplicate(name) => write!(f, "`{name}` is declared twice"),
             Self::ForeignRegister(entry) => write!(f, "`{entry}` uses a register of another function"),
-            Self::Block { entry, block: [x, y, z] } => {
+            Self::Block {
+                entry,
+                block: [x, y, z],
+            } => {
                 write!(f, "`{entry}`: no device launches blocks of {x} x {y} x {z} threads")
             }
             Self::PartialWarp { entry, threads } => {
                 write!(f, "`{entry}`: a block of {threads} threads is no whole number of warps")
             }
             Self::Shared { entry, bytes } => {
-                write!(f, "`{entry}`: {bytes} bytes of static shared memory, {SHARED_LIMIT} are allowed")
+                write!(
+                    f,
+                    "`{entry}`: {bytes} bytes of static shared memory, {SHARED_LIMIT} are allowed"
+                )
             }
             Self::GuardedFlow(entry) => write!(f, "`{entry}`: control flow inside a guarded region"),
         }

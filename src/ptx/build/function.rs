@@ -151,7 +151,9 @@ impl<'m> Kernel<'m> {
         let reg = self.fresh();
         match Special::from_name(name) {
             Some(special) => self.emit_as("mov", special.info().ty, [reg.into(), Operand::Special(special).into()]),
-            None => self.module.fail(BuildError::Unknown(format!("special register `{name}`"))),
+            None => self
+                .module
+                .fail(BuildError::Unknown(format!("special register `{name}`"))),
         }
         reg
     }
@@ -223,7 +225,10 @@ impl<'m> Kernel<'m> {
     fn check_name(&mut self, name: &str) {
         let module = &self.module.module;
         let params = module.functions[self.id.index()].params.iter();
-        if params.chain(&self.draft.variables).any(|symbol| module.name(*symbol) == name) {
+        if params
+            .chain(&self.draft.variables)
+            .any(|symbol| module.name(*symbol) == name)
+        {
             self.module.fail(BuildError::Duplicate(name.to_owned()));
         }
     }

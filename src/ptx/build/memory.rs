@@ -94,7 +94,12 @@ fn vector<C: Class>(regs: &[Reg<C>]) -> Arg {
     }
     // All come from one function, or the first stranger gives the mistake away.
     let first = args.first().and_then(|arg| arg.owner);
-    let owner = args.iter().map(|arg| arg.owner).find(|owner| *owner != first).flatten().or(first);
+    let owner = args
+        .iter()
+        .map(|arg| arg.owner)
+        .find(|owner| *owner != first)
+        .flatten()
+        .or(first);
     Arg {
         operand: Operand::Vector(args.into_iter().map(|arg| arg.operand).collect()),
         owner,

@@ -6,11 +6,11 @@ use super::error::BuildError;
 use super::function::{Draft, Kernel};
 use super::needs::Needs;
 use super::value::{Class, Value};
+use crate::ptx::ir::Notes;
 use crate::ptx::ir::{
-    Attr, FuncId, Function, FunctionKind, Header, Init, InitValue, Item, Linkage, Module, Opcode, Symbol, SymbolId, SymbolKind,
-    Variable,
+    Attr, FuncId, Function, FunctionKind, Header, Init, InitValue, Item, Linkage, Module, Opcode, Symbol, SymbolId,
+    SymbolKind, Variable,
 };
-use crate::ptx::print::Notes;
 use crate::ptx::target::{PtxVersion, Target};
 use crate::ptx::types::Space;
 use std::collections::HashMap;
@@ -129,7 +129,10 @@ impl ModuleBuilder {
 
     pub(super) fn symbol(&mut self, name: &str, kind: SymbolKind) -> SymbolId {
         let id = SymbolId(self.module.symbols.len() as u32);
-        self.module.symbols.push(Symbol { name: name.into(), kind });
+        self.module.symbols.push(Symbol {
+            name: name.into(),
+            kind,
+        });
         id
     }
 
@@ -139,7 +142,9 @@ impl ModuleBuilder {
             return known.clone();
         }
         let opcode = Arc::new(Opcode::resolve(text));
-        if let Some(problem) = &opcode.problem && std::env::var_os("LAX").is_none() {
+        if let Some(problem) = &opcode.problem
+            && std::env::var_os("LAX").is_none()
+        {
             self.fail(BuildError::Opcode {
                 opcode: text.to_owned(),
                 problem: Some(problem.clone()),

@@ -69,9 +69,8 @@ impl Needs {
                 }),
             };
         }
-        let has_all = |target: &Target| {
-            target.assembled_by_13_5() && self.gates.iter().all(|(_, gate)| has(*target, gate))
-        };
+        let has_all =
+            |target: &Target| target.assembled_by_13_5() && self.gates.iter().all(|(_, gate)| has(*target, gate));
         let found = Target::all().find(has_all);
         found.ok_or_else(|| BuildError::Unknown("target that has all the instructions used".to_owned()))
     }
@@ -84,7 +83,10 @@ impl Needs {
         let Some(least) = target.min_ptx() else {
             return Err(BuildError::Unknown(format!("target {target}")));
         };
-        let gates = self.gates.iter().filter_map(|(what, gate)| Some((format!("`{what}`"), gate.ptx?)));
+        let gates = self
+            .gates
+            .iter()
+            .filter_map(|(what, gate)| Some((format!("`{what}`"), gate.ptx?)));
         let (what, needs) = gates.fold((format!("target {target}"), least), |most, next| {
             if next.1 > most.1 { next } else { most }
         });

@@ -159,13 +159,7 @@ impl Kernel<'_> {
     }
 
     /// `a * b + c`, rounded once, into a register that exists.
-    pub fn fma_into<C: Float>(
-        &mut self,
-        result: Reg<C>,
-        a: Reg<C>,
-        b: impl Into<Value<C>>,
-        c: impl Into<Value<C>>,
-    ) {
+    pub fn fma_into<C: Float>(&mut self, result: Reg<C>, a: Reg<C>, b: impl Into<Value<C>>, c: impl Into<Value<C>>) {
         self.op_into(result, &format!("fma.{}", C::ARITH), [a.into(), b.into(), c.into()]);
     }
 
@@ -213,7 +207,12 @@ impl Kernel<'_> {
     }
 
     /// `a` where the predicate holds, else `b`.
-    pub fn select<C: Class>(&mut self, cond: impl Into<Cond>, a: impl Into<Value<C>>, b: impl Into<Value<C>>) -> Reg<C> {
+    pub fn select<C: Class>(
+        &mut self,
+        cond: impl Into<Cond>,
+        a: impl Into<Value<C>>,
+        b: impl Into<Value<C>>,
+    ) -> Reg<C> {
         let (result, cond) = (self.fresh(), cond.into());
         let (a, b): (Value<C>, Value<C>) = (a.into(), b.into());
         // `selp` takes no negated predicate.

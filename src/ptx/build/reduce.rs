@@ -30,7 +30,13 @@ impl Kernel<'_> {
     fn shuffle<C: Class>(&mut self, mode: &str, value: Reg<C>, lane: Value<B32>) -> Reg<C> {
         let result = self.fresh();
         let number = |number| Arg::from(Operand::Imm(Imm::Int(number)));
-        let args = [result.into(), value.into(), lane.into(), number(WHOLE_WARP), number(FULL_MASK)];
+        let args = [
+            result.into(),
+            value.into(),
+            lane.into(),
+            number(WHOLE_WARP),
+            number(FULL_MASK),
+        ];
         self.emit(&format!("shfl.sync.{mode}.b32"), args);
         result
     }
