@@ -52,7 +52,6 @@ pub fn printable(text: &str) -> String {
 ///
 /// # Errors
 /// When the folder or the file cannot be written; nothing is left behind then.
-#[allow(dead_code, reason = "`emit --output` is the first to use it")]
 pub fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     let written = match fs::metadata(path) {
         Ok(meta) if meta.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
