@@ -2,11 +2,14 @@
 //!
 //! A subcommand is one file with `Args` and `run`, and one line in [`Command`] and in [`Command::run`].
 
+mod emit;
 mod fmt;
 mod input;
 mod launch;
 mod lint;
+mod list;
 mod output;
+mod params;
 mod report;
 mod sniff;
 
@@ -58,6 +61,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Emit(emit::Args),
+    List(list::Args),
     Lint(lint::Args),
     Fmt(fmt::Args),
 }
@@ -65,6 +70,8 @@ enum Command {
 impl Command {
     fn run(&self) -> anyhow::Result<Outcome> {
         match self {
+            Command::Emit(args) => emit::run(args),
+            Command::List(args) => list::run(args),
             Command::Lint(args) => lint::run(args),
             Command::Fmt(args) => fmt::run(args),
         }

@@ -22,6 +22,7 @@ pub mod params;
 pub mod rmsnorm;
 pub mod rmsnorm_backward;
 mod rows;
+pub mod spec;
 pub mod sweep;
 
 pub use launch::{Arg, ArgKind, Launch, Role};
@@ -93,10 +94,10 @@ pub trait Generate: Spec {
 
 /// All kernels.
 pub const KERNELS: &[KernelInfo] = &[
-    info::<rmsnorm_backward::RmsNormBackward>(),
     info::<rmsnorm::RmsNorm>(),
-    info::<fused_rmsnorm_nf4_gemv::FusedRmsNormNf4Gemv>(),
+    info::<rmsnorm_backward::RmsNormBackward>(),
     info::<nf4_gemv::Nf4Gemv>(),
+    info::<fused_rmsnorm_nf4_gemv::FusedRmsNormNf4Gemv>(),
 ];
 
 const fn info<K: Generate>() -> KernelInfo {

@@ -30,6 +30,15 @@ pub fn ptxas() -> Option<&'static Path> {
 /// What ptxas printed, where it rejects the module (it calls the file `kernel.ptx`), or why it
 /// could not be run.
 pub fn assemble(ptx: &str, arch: &str) -> Result<(), String> {
+    cubin(ptx, arch).map(|_| ())
+}
+
+/// The machine code that ptxas makes of `ptx`; nothing but empty bytes where `arch` asks for parsing only.
+///
+/// # Errors
+///
+/// As [`assemble`].
+pub fn cubin(ptx: &str, arch: &str) -> Result<Vec<u8>, String> {
     let ptxas = ptxas().ok_or("there is no ptxas to assemble with")?;
     let dir = tempfile::tempdir().map_err(|e| format!("no temporary directory: {e}"))?;
     fs::write(dir.path().join("kernel.ptx"), ptx).map_err(|e| format!("kernel.ptx: {e}"))?;
@@ -39,7 +48,7 @@ pub fn assemble(ptx: &str, arch: &str) -> Result<(), String> {
         .output()
         .map_err(|e| format!("{}: {e}", ptxas.display()))?;
     if run.status.success() {
-        return Ok(());
+        return Ok(fs::read(dir.path().join("kernel.cubin")).unwrap_or_default());
     }
     Err(text(&run.stdout) + &text(&run.stderr))
 }
