@@ -25,7 +25,7 @@ impl<'t> Parser<'t> {
         if self.token.kind != Kind::Word || self.here() != "Fatbin" {
             return;
         }
-        while !matches!(self.token.kind, Kind::End) && !(self.here() == ".version" && self.starts_line()) {
+        while self.token.kind != Kind::End && (self.here() != ".version" || !self.starts_line()) {
             self.bump();
         }
     }
