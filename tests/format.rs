@@ -1,5 +1,7 @@
 //! The formatter over every PTX file at hand: it changes blanks only, and nothing the second time.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::ptx_files;

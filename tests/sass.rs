@@ -1,5 +1,7 @@
 //! Printing and formatting keep the machine code: the original, the printed and the formatted text assemble to the same SASS.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::ptx_files;
