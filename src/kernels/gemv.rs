@@ -1,8 +1,9 @@
 //! The body of the NF4 matrix-vector kernels: y = W x, or y = W rmsnorm(x).
 //!
-//! A thread owns 32 columns: 16 bytes of each row of W, half a block of weights. Its part of x lies in registers for the whole launch. The codebook lies
-//! one value a lane, twice over, so that a shuffle decodes a nibble without masking out its neighbours. A block takes several rows at a time, so that
-//! their loads overlap and they share the barriers of the reduction.
+//! A thread owns 32 columns: 16 bytes of each row of W, half a block of weights. Its part of x lies in registers for
+//! the whole launch. The codebook lies one value a lane, twice over, so that a shuffle decodes a nibble without
+//! masking out its neighbours. A block takes several rows at a time, so that their loads overlap and they share the
+//! barriers of the reduction.
 
 use super::launch::{Arg, Role};
 use super::nf4::{BLOCK, CODEBOOK, NibbleOrder, dequantize};
@@ -93,7 +94,7 @@ impl Gemv {
         let half = self.order.word();
         vec![
             format!(
-                "weight (row, column) is nibble row * {} + column of data_ptr, the even one in the {half} half of its byte",
+                "weight (row, column) is nibble row * {} + column of data_ptr, the even one in a byte's {half} half",
                 self.k
             ),
             format!(
@@ -154,7 +155,8 @@ impl Gemv {
         }
     }
 
-    /// This thread's part of x, zero where it has no columns; normalised but for the factor 1 / rms, which is returned beside it.
+    /// This thread's part of x, zero where it has no columns; normalised but for the factor 1 / rms, which is
+    /// returned beside it.
     fn load_x(
         &self,
         k: &mut Kernel<'_>,

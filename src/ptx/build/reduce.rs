@@ -46,7 +46,8 @@ impl Kernel<'_> {
         self.group_sum(value, WARP)
     }
 
-    /// The sum over groups of `lanes` neighbours (a power of two), in each of them: the butterfly adds in the same order everywhere.
+    /// The sum over groups of `lanes` neighbours (a power of two), in each of them: the butterfly adds in the same
+    /// order everywhere.
     fn group_sum(&mut self, value: Reg<F32>, lanes: u32) -> Reg<F32> {
         let mut sum = value;
         let mut distance = lanes / 2;
@@ -79,7 +80,8 @@ impl Kernel<'_> {
         (warps > 1).then(|| self.shared(name, warps))
     }
 
-    /// The sum over all threads of the block, in each of them. `tid` is the thread's index in the block. All threads must get here.
+    /// The sum over all threads of the block, in each of them. `tid` is the thread's index in the block. All threads
+    /// must get here.
     ///
     /// The second barrier lets the scratch memory be used again: no warp can overwrite what another still reads.
     pub fn block_sum(&mut self, value: Reg<F32>, tid: Reg<B32>, scratch: Option<&Array<Shared, F32>>) -> Reg<F32> {

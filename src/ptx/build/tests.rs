@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::ptx::ir::Module;
-use crate::ptx::parse::parse;
 use crate::ptx::ir::Notes;
+use crate::ptx::parse::parse;
 use crate::ptx::print::print;
 use crate::ptx::target::{PtxVersion, Target};
 use proptest::prelude::*;
@@ -48,7 +48,11 @@ fn control_flow_is_written_as_branches_to_labels_of_its_own() {
         let zero = k.compare(Cmp::Eq, sum, 0u32);
         k.if_then(!zero, |k| k.trap_if(zero));
         k.repeat("twice", 2, |k| k.add_into(sum, sum, sum));
-        k.while_loop("until", |k| !k.compare(Cmp::Gt, sum, 100u32), |k| k.add_into(sum, sum, sum));
+        k.while_loop(
+            "until",
+            |k| !k.compare(Cmp::Gt, sum, 100u32),
+            |k| k.add_into(sum, sum, sum),
+        );
     });
     insta::assert_snapshot!(body.replace('\t', "    "), @"
         .reg .b32 %r<5>;
