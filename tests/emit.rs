@@ -81,6 +81,7 @@ fn what_cannot_be_emitted_is_status_2_and_one_line() {
         "emit rmsnorm --target sm_90 --ptx 7.0",
         "emit rmsnorm --ptx 8.9",
         "emit rmsnorm -o no/such/folder/k.ptx",
+        "emit rmsnorm --launch -",
     ] {
         let output = ptxgen(&args.split(' ').collect::<Vec<_>>());
         assert_eq!((status(&output), out(&output).as_str()), (2, ""), "{args}");
@@ -165,6 +166,9 @@ fn the_launch_file_says_how_to_launch_every_entry() {
     let launch = fs::read_to_string(folder.path().join("launch.json")).unwrap();
     let launch: serde_json::Value = serde_json::from_str(&launch).unwrap();
     insta::assert_json_snapshot!("launch", launch);
+    let to_stdout = ptxgen(&["emit", "rmsnorm", "-o", "/dev/null", "--launch", "-"]);
+    let launch: serde_json::Value = serde_json::from_str(&out(&to_stdout)).unwrap();
+    assert_eq!(launch["entries"][0]["name"], "rms_norm");
 }
 
 #[test]

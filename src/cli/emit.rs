@@ -47,11 +47,11 @@ pub struct Args {
     #[arg(long, value_name = "X.Y")]
     ptx: Option<PtxVersion>,
 
-    /// Where the PTX goes [default: standard output]
+    /// Where the PTX goes; `-` is standard output, and the default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write how the kernel is launched, as JSON
+    /// Also write how the kernel is launched, as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     launch: Option<PathBuf>,
 
@@ -64,6 +64,10 @@ pub struct Args {
 /// # Errors
 /// If the arguments or the spec are wrong, or a file cannot be read or written.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let is_stdout = |path: &Option<PathBuf>| path.as_deref().is_none_or(|path| path.as_os_str() == STDOUT);
+    if args.launch.is_some() && is_stdout(&args.launch) && is_stdout(&args.output) {
+        bail!("PTX and launch would both go to standard output; give one of them a file");
+    }
     let request = match request(args)? {
         Ok(request) => request,
         Err(report) => {
@@ -75,13 +79,20 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let emitted = request.kernel.emit(&request.values, target, request.ptx)?;
     if let Some(path) = &args.launch {
         let launch = LaunchFile::new(&request, &emitted);
-        output::write_file(path, &(serde_json::to_string_pretty(&launch)? + "\n"))?;
+        write(path, &(serde_json::to_string_pretty(&launch)? + "\n"))?;
     }
-    match &args.output {
-        Some(path) if path.as_os_str() != "-" => output::write_file(path, &emitted.text())?,
-        _ => output::print(&emitted.text())?,
-    }
+    write(args.output.as_deref().unwrap_or(Path::new(STDOUT)), &emitted.text())?;
     Ok(Outcome::Clean)
+}
+
+/// The path that stands for standard output.
+const STDOUT: &str = "-";
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    match path.as_os_str() == STDOUT {
+        true => output::print(text),
+        false => output::write_file(path, text),
+    }
 }
 
 /// What to emit: the spec, and the flags over it. The inner error is a report on the spec, ready to be shown.

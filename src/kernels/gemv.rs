@@ -198,8 +198,7 @@ impl Gemv {
         k.comment("weights and scales of all rows of the batch, before any is used");
         let mut loaded = Vec::new();
         for at in 0..batch {
-            let at = k.var(at);
-            let at = k.min(at, last);
+            let at = k.min(last, at);
             let data = k.mad_wide(at, self.k / 2, data);
             let scale = k.mad_wide(at, self.k / BLOCK * F32_BYTES, scales);
             loaded.push(load_weights(k, setup.active, data, scale));
