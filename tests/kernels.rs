@@ -11,6 +11,7 @@
 mod common;
 
 use ptxgen::kernels::{self, ArgKind, Emitted, KERNELS, KernelInfo, Value, Values, spec};
+use ptxgen::ptx::lint::{self, lint};
 use ptxgen::ptx::parse::parse;
 use ptxgen::ptx::target::Target;
 use std::fs;
@@ -87,6 +88,17 @@ fn every_text_reads_back_as_the_module_it_was_printed_from() {
         let parsed = parse(&emitted.text());
         assert!(parsed.diags.is_empty(), "{what}: {:?}", parsed.diags[0]);
         assert!(parsed.module == emitted.module, "{what}");
+    }
+}
+
+#[test]
+fn the_linter_finds_nothing() {
+    for (what, emitted) in emitted() {
+        let text = emitted.text();
+        let report = lint(&parse(&text), &text, &lint::Launch::default());
+        assert!(report.findings.is_empty(), "{what}: {:?}", report.findings[0]);
+        let skipped = report.kernels.iter().find_map(|kernel| kernel.not_analysed.as_ref());
+        assert_eq!(skipped, None, "{what}");
     }
 }
 
