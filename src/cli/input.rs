@@ -48,7 +48,8 @@ fn read_stdin() -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn explain(error: &io::Error, path: &Path) -> String {
+/// Why a path could not be read.
+pub fn explain(error: &io::Error, path: &Path) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file".into(),
         io::ErrorKind::PermissionDenied => "permission denied".into(),
