@@ -1,1 +1,115 @@
-//! The command line.
+//! The command line: arguments in, products to standard output, everything else to standard error.
+//!
+//! A subcommand is one file with `Args` and `run`, and one line in [`Command`] and in [`Command::run`].
+
+mod input;
+mod launch;
+mod lint;
+mod output;
+mod report;
+mod sniff;
+
+use clap::{ColorChoice, Parser, Subcommand};
+use std::ffi::OsString;
+
+/// What a run that did not fail as a whole came to. Later ones are worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Done, and nothing to complain about.
+    Clean,
+    /// Done, and there is something to look at.
+    Findings,
+    /// Some of the work could not be done; what and why has been said already.
+    Failed,
+}
+
+impl Outcome {
+    /// The exit status that tells it to the caller.
+    pub fn status(self) -> u8 {
+        match self {
+            Outcome::Clean => 0,
+            Outcome::Findings => 1,
+            Outcome::Failed => 2,
+        }
+    }
+}
+
+const AFTER_HELP: &str = "\
+Exit status:
+  0  clean
+  1  findings
+  2  could not do it: wrong arguments, a file that cannot be read or written
+
+What a command produces goes to standard output, everything else to standard error.
+`ptxgen help COMMAND` shows a command's options, with examples.";
+
+/// A PTX compiler and inspector that needs no GPU: emits kernels, lints any PTX.
+#[derive(Debug, Parser)]
+#[command(name = "ptxgen", version, after_help = AFTER_HELP, max_term_width = 110)]
+struct Cli {
+    /// When to colour what people read; NO_COLOR is honoured
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Lint(lint::Args),
+}
+
+impl Command {
+    fn run(&self) -> anyhow::Result<Outcome> {
+        match self {
+            Command::Lint(args) => lint::run(args),
+        }
+    }
+}
+
+/// Runs the program with these arguments, its own name first, and returns its exit status.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nobody is left to tell if this cannot be written.
+            let _ = error.print();
+            return u8::from(error.exit_code() != 0) * Outcome::Failed.status();
+        }
+    };
+    set_color(cli.color);
+    match cli.command.run() {
+        Ok(outcome) => outcome.status(),
+        Err(error) => {
+            output::complain(&format!("{error:#}"));
+            Outcome::Failed.status()
+        }
+    }
+}
+
+/// Tells every stream of this process when to colour.
+fn set_color(choice: ColorChoice) {
+    match choice {
+        ColorChoice::Auto => anstream::ColorChoice::Auto,
+        ColorChoice::Always => anstream::ColorChoice::Always,
+        ColorChoice::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn worse_outcomes_are_greater() {
+        assert!(Outcome::Clean < Outcome::Findings && Outcome::Findings < Outcome::Failed);
+    }
+}

@@ -24,7 +24,7 @@ pub use module::{
     Attr, FuncId, Function, FunctionKind, Header, Init, InitSymbol, InitValue, Item, Linkage, Module, Prototype,
     Symbol, SymbolId, SymbolKind, Variable,
 };
-pub use operand::{Address, Base, Component, Imm, Operand, Special};
+pub use operand::{Address, Base, Component, Imm, Operand};
 pub use views::{BarrierKind, BarrierOp, BarrierView, BranchView, MemView};
 
-pub use super::isa::Opcode;
+pub use super::isa::{Opcode, Special};

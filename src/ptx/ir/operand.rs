@@ -1,6 +1,6 @@
 //! Operands.
 
-use super::{LabelId, RegId, SymbolId};
+use super::{LabelId, RegId, Special, SymbolId};
 
 /// What stands between the commas of an instruction.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +31,8 @@ pub enum Operand {
     Pair(Box<(Operand, Operand)>),
     /// `_`: a result nobody wants.
     Sink,
-    /// Something that could not be read; the parser has reported it.
-    Error,
+    /// A label whose definition has not been met yet. Only a parse in progress has it.
+    Pending,
 }
 
 impl Operand {
@@ -141,7 +141,3 @@ components! {
     B10 "b10", B20 "b20", B21 "b21", B30 "b30", B31 "b31", B32 "b32",
     B0123 "b0123", B1234 "b1234", B3210 "b3210", B4321 "b4321", B7654 "b7654"
 }
-
-/// A special register (PTX ISA, "Special Registers"): an index into the ISA's table of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Special(pub(in crate::ptx) u16);

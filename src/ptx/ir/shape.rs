@@ -32,7 +32,6 @@ pub fn pair_up<'a>(
 /// Whether one operand has a shape that its place takes.
 pub fn fits_one(spec: &OperandSpec, operand: &Operand) -> bool {
     match operand {
-        Operand::Error => true,
         Operand::Pair(_) => spec.pair.is_some(),
         Operand::Not(_) => spec.negatable,
         _ if spec.pair.as_ref().is_some_and(|(_, absent)| !absent) => false,

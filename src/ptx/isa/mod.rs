@@ -11,7 +11,7 @@ mod arith;
 
 pub use form::{Alternative, Form, Gate, OperandKind, OperandSpec, OperandType, Role, Slot};
 pub use opcode::{Match, Opcode, Problem};
-pub use special::{Extent, SPECIALS, SpecialInfo};
+pub use special::{Extent, SPECIALS, Special, SpecialInfo};
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -23,6 +23,8 @@ pub struct Opcode {
     pub lanes: u8,
     /// Why no form fits.
     pub problem: Option<Problem>,
+    /// Length of the first word.
+    base: usize,
 }
 
 /// A form that fits an opcode's modifiers, and which alternative each slot takes.
@@ -86,12 +88,13 @@ impl Opcode {
                 .unwrap_or(Space::Generic),
             lanes: mods.iter().find_map(|name| lanes(name)).unwrap_or(1),
             problem,
+            base: base.len(),
         }
     }
 
     /// The first word: `ld` of `ld.global.f32`.
     pub fn base(&self) -> &str {
-        self.text.split('.').next().unwrap_or("")
+        &self.text[..self.base]
     }
 
     /// The modifiers, in order, without their dots.

@@ -1,6 +1,5 @@
 //! Special registers (PTX ISA, "Special Registers").
 
-use crate::ptx::ir::Special;
 use crate::ptx::types::Type;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -77,6 +76,10 @@ specials! {
         "%reserved_smem_offset_0" "%reserved_smem_offset_1";
     U64 Grid "8.0" 50: "%current_graph_exec";
 }
+
+/// A special register (PTX ISA, "Special Registers"): an index into the ISA's table of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Special(u16);
 
 impl Special {
     /// The special register of that name, percent sign and component included.

@@ -58,15 +58,22 @@ impl<'t> Parser<'t> {
         while !state.open.is_empty() {
             self.depth = 0;
             if self.token.kind == Kind::End {
-                let message = "the file ends inside a function: a `}` is missing";
-                let diag = Diag::error(codes::SYN002, self.token.span, message);
-                self.report(diag.related(state.open[0], "the body starts here"));
+                self.missing_brace(state.open[0]);
                 break;
             }
             self.statement(state);
         }
         while !state.open.is_empty() {
             self.close_scope(state);
+        }
+    }
+
+    /// The file ends inside a function. A comment that never ends is reported by itself.
+    fn missing_brace(&mut self, opening: Span) {
+        if self.lexer.unterminated.is_empty() {
+            let message = "the file ends inside a function: a `}` is missing";
+            let diag = Diag::error(codes::SYN002, self.token.span, message);
+            self.report(diag.related(opening, "the body starts here"));
         }
     }
 
@@ -322,19 +329,28 @@ impl<'t> Parser<'t> {
             guard,
             operands: SmallVec::new(),
         });
-        let read = self.operands(state);
+        if !self.operands(state) {
+            return self.give_up(state, start);
+        }
         let span = self.since(start);
         state.inst_spans.push(span);
         state.push(Stmt::Inst(id), span);
-        if read && self.eat(b';') {
+        if self.eat(b';') {
             if let Some(span) = state.stmt_spans.last_mut() {
                 span.end = self.end;
             }
-        } else if read {
-            self.missing_semicolon();
         } else {
-            self.skip_statement();
+            self.missing_semicolon();
         }
+    }
+
+    /// Keeps the newest instruction as text: one of its operands could not be read.
+    fn give_up(&mut self, state: &mut BodyState<'t>, start: u32) {
+        state.body.insts.pop();
+        state.labels.forget(state.body.insts.len());
+        self.skip_statement();
+        let span = self.since(start);
+        state.push(Stmt::Raw(self.slice(span).into()), span);
     }
 
     /// A name alone on its line that is no opcode.

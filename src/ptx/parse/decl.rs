@@ -42,6 +42,7 @@ impl<'t> Parser<'t> {
         let linkage = self.linkage();
         match self.here() {
             ".entry" | ".func" => self.function(start, linkage),
+            ".reg" => self.module_registers(start),
             directive => match Space::from_name(&directive[1..]) {
                 Some(space) => {
                     for symbol in self.variables(space, linkage) {
@@ -53,6 +54,27 @@ impl<'t> Parser<'t> {
                     self.out.module.items.push(Item::Raw(text));
                 }
             },
+        }
+    }
+
+    /// `.reg` at module scope: PTX 1.x had it, before functions were called by the ABI.
+    fn module_registers(&mut self, start: u32) {
+        let span = self.token.span;
+        let old = self
+            .out
+            .module
+            .header
+            .version
+            .as_ref()
+            .is_some_and(|version| version.starts_with("1."));
+        if !old {
+            let message = "registers cannot be declared outside functions";
+            let help = "move the declaration into the function's body";
+            self.report(Diag::error(codes::SYN001, span, message).help(help));
+        }
+        if self.registers().is_some() {
+            let text = single_spaced(self.slice(self.since(start)));
+            self.out.module.items.push(Item::Raw(text));
         }
     }
 
@@ -87,17 +109,11 @@ impl<'t> Parser<'t> {
 
     /// The variables of one statement, the state space at hand.
     pub(super) fn variables(&mut self, space: Space, linkage: Linkage) -> Vec<SymbolId> {
-        let start = self.token.span;
         let mut symbols = Vec::new();
         let Some(head) = self.variable_head(space, linkage, false) else {
             self.skip_statement();
             return symbols;
         };
-        if space == Space::Reg && self.names.depth() < 3 {
-            let message = "registers cannot be declared outside functions";
-            let help = "move the declaration into the function's body";
-            self.report(Diag::error(codes::SYN001, start, message).help(help));
-        }
         loop {
             let Some((name, span)) = self.declared_name("a variable's name") else {
                 self.skip_statement();

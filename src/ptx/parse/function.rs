@@ -10,6 +10,12 @@ use crate::ptx::parse::spans::FunctionSpans;
 use crate::ptx::source::Span;
 use crate::ptx::types::Space;
 
+/// Directives that open something else at module scope: compilers before PTX 2.2 put no semicolon behind a prototype.
+const OPENERS: &[&str] = &[
+    ".visible", ".extern", ".weak", ".common", ".entry", ".func", ".file", ".section", ".const", ".global", ".shared",
+    ".tex",
+];
+
 /// Directives that may stand between a function's parameters and its body, `.attribute` and `.pragma` apart.
 const ATTRIBUTES: &[&str] = &[
     ".maxntid",
@@ -79,7 +85,7 @@ impl<'t> Parser<'t> {
 
     /// The body, or the semicolon of a prototype.
     fn function_end(&mut self, id: FuncId, name: Span) {
-        if self.eat(b';') {
+        if self.eat(b';') || (self.starts_line() && OPENERS.contains(&self.here())) {
             return;
         }
         if !self.token.is(b'{') {
@@ -207,6 +213,7 @@ impl<'t> Parser<'t> {
                         text,
                     }
                 }
+                _ if OPENERS.contains(&directive) => return,
                 _ if ATTRIBUTES.contains(&directive) => {
                     self.bump();
                     Attr {

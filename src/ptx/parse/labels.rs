@@ -68,6 +68,15 @@ impl<'t> Labels<'t> {
         }
     }
 
+    /// Forgets the references of an instruction that is taken back.
+    pub fn forget(&mut self, inst: usize) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope
+                .waiting
+                .retain(|reference| !matches!(reference.place, Place::Operand(at, _) if at == inst));
+        }
+    }
+
     /// Closes the innermost scope: references to its labels are settled, the others wait in the scope around it.
     /// Returns those for which there is no scope left.
     pub fn close(&mut self, body: &mut Body) -> Vec<Reference<'t>> {

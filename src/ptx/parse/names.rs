@@ -156,21 +156,22 @@ impl<'t> Names<'t> {
         Some((*depth, bank.ty, bank.lanes))
     }
 
-    /// Notes that a declared register has occurred and has an id from now on.
+    /// Notes that a declared register has occurred in the function at hand and has an id there from now on.
+    ///
+    /// Registers of the module, which PTX 1.x had, are different ones in each function.
     pub fn occurred(&mut self, name: &'t str, reg: RegId) {
-        let bank = self.find_bank(name);
+        let bank = self.find_bank(name).map(|(depth, ..)| depth);
         let shadows = self.bindings.entry(name).or_default();
-        if let Some((at, last)) = shadows.last_mut()
-            && bank.is_none_or(|(depth, ..)| depth <= *at)
-        {
-            *last = Binding::Reg(reg);
-            return;
-        }
-        let depth = bank.map_or(BODY, |(depth, ..)| depth);
-        shadows.push((depth, Binding::Reg(reg)));
-        let scope = (depth as usize).saturating_sub(1);
-        if let Some(scope) = self.declared.get_mut(scope) {
-            scope.push(Declared::Name(name));
+        let own = shadows.last().map(|(depth, _)| *depth);
+        let depth = own.max(bank).filter(|depth| *depth > 1).unwrap_or(BODY);
+        match shadows.last_mut() {
+            Some(last) if last.0 == depth => last.1 = Binding::Reg(reg),
+            _ => {
+                shadows.push((depth, Binding::Reg(reg)));
+                if let Some(scope) = self.declared.get_mut(depth as usize - 1) {
+                    scope.push(Declared::Name(name));
+                }
+            }
         }
     }
 

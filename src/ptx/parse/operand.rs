@@ -18,13 +18,11 @@ impl<'t> Parser<'t> {
             return true;
         }
         loop {
-            let operand = self.top_operand(state);
-            let read = operand.is_some();
-            if let Some(inst) = state.body.insts.last_mut() {
-                inst.operands.push(operand.unwrap_or(Operand::Error));
-            }
-            if !read {
+            let Some(operand) = self.top_operand(state) else {
                 return false;
+            };
+            if let Some(inst) = state.body.insts.last_mut() {
+                inst.operands.push(operand);
             }
             if !self.eat(b',') {
                 return true;
@@ -45,7 +43,7 @@ impl<'t> Parser<'t> {
                     span: token.span,
                     place,
                 });
-                return Some(Operand::Error);
+                return Some(Operand::Pending);
             }
         }
         self.operand(state)

@@ -1,0 +1,89 @@
+//! Reading PTX from files and standard input.
+
+use super::sniff;
+use crate::ptx::source::Source;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The argument that stands for standard input.
+const STDIN: &str = "-";
+
+/// Why an input is no PTX text. What it is called stands beside it, so the message does not repeat the name.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The name findings would have shown.
+    pub file: String,
+    /// What is wrong with it, and what to do.
+    pub message: String,
+}
+
+/// Reads one argument: a path, or `-` for standard input.
+///
+/// # Errors
+/// When it cannot be read or is not PTX text.
+pub fn read(path: &Path) -> Result<Source, Unreadable> {
+    let stdin = path.as_os_str() == STDIN;
+    let file = if stdin {
+        "<stdin>".into()
+    } else {
+        path.display().to_string()
+    };
+    let bytes = if stdin { read_stdin() } else { fs::read(path) };
+    let text = bytes.map_err(|error| explain(&error, path)).and_then(sniff::ptx_text);
+    match text.and_then(|text| Source::new(&*file, text).map_err(too_large)) {
+        Ok(source) => Ok(source),
+        Err(message) => Err(Unreadable { file, message }),
+    }
+}
+
+/// Whether standard input is asked for more than once: the second reading would find nothing.
+pub fn reads_stdin_twice(paths: &[PathBuf]) -> bool {
+    paths.iter().filter(|path| path.as_os_str() == STDIN).count() > 1
+}
+
+fn read_stdin() -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn explain(error: &io::Error, path: &Path) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
+        io::ErrorKind::IsADirectory => is_a_directory(),
+        _ if path.is_dir() => is_a_directory(),
+        _ => format!("cannot be read: {error}"),
+    }
+}
+
+fn is_a_directory() -> String {
+    "is a directory; name the files in it".into()
+}
+
+fn too_large(size: usize) -> String {
+    format!("{size} bytes are too many; a file may have up to 4 GiB")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = read(folder.path()).unwrap_err();
+        assert!(error.message.starts_with("is a directory"), "{error:?}");
+        let error = read(&folder.path().join("a.ptx")).unwrap_err();
+        assert_eq!(error.message, "no such file");
+        assert!(error.file.ends_with("a.ptx"));
+    }
+
+    #[test]
+    fn standard_input_can_be_read_once() {
+        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert!(reads_stdin_twice(&paths(&["-", "a", "-"])));
+        assert!(!reads_stdin_twice(&paths(&["-", "a", "a"])));
+    }
+}
