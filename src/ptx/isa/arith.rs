@@ -1,15 +1,328 @@
-//! Integer and floating-point arithmetic.
+//! Integer, floating-point and mixed-precision arithmetic.
 
-use super::{Effect, Row};
+use super::Effect::{Other, Pure};
+use super::{Row, Sets, row};
 
-pub(super) static ROWS: &[Row] = &[Row {
-    name: "add",
-    effect: Effect::Pure,
-    sets: &[("type", "u16 u32 u64 s16 s64")],
-    forms: &[
-        "add.type d, a, b",
-        "add{.sat}.s32 d, a, b",
-        "add{.rnd}{.ftz}{.sat}.f32 d, a, b",
-    ],
-    examples: &["add.s32 %r1, %r2, 7;", "add.rn.ftz.f32 %f1, %f2, %f3;"],
-}];
+const INTEGERS: (&str, &str) = ("type", "u16 u32 u64 s16 s32 s64");
+const WORDS: (&str, &str) = ("word", "u32 s32");
+const CARRY: Sets = &[("type", "u32 s32 u64@4.3 s64@4.3"), ("hilo", "hi lo")];
+const HALF: (&str, &str) = ("half", "f16 f16x2");
+const BRAIN: (&str, &str) = ("brain", "bf16 bf16x2");
+const NARROW: (&str, &str) = ("narrow", "f16 bf16");
+const FUNCTION: Sets = &[("half", "f16 f16x2"), ("brain", "bf16 bf16x2")];
+
+pub(super) static ROWS: &[Row] = &[
+    row(
+        "add",
+        Pure,
+        &[INTEGERS, HALF, BRAIN, NARROW, ("bytes", "u8x4 s8x4"), ("pair", "u16x2 s16x2")],
+        &[
+            "add.type d, a, b",
+            "add{.sat}.s32 d, a, b",
+            "add.sat.u32 d, a, b @9.2,sm_120f",
+            "add.pair d, a, b @8.0,sm_90",
+            "add.sat.pair d, a, b @9.2,sm_120f",
+            "add{.sat}.bytes d, a, b @9.2,sm_120f",
+            "add{.rnd}{.ftz}{.sat}.f32 d, a, b",
+            "add{.rnd}.f64 d, a, b",
+            "add{.rnd}{.ftz}.f32x2 d, a, b @8.6,sm_100",
+            "add{.rn}{.ftz}{.sat}.half d, a, b @4.2,sm_53",
+            "add{.rn}.brain d, a, b @7.8,sm_90",
+            "add{.rnd}{.sat}.f32.narrow d:f32, a, c:f32 @8.6,sm_100",
+        ],
+        &[
+            "add.s32 %r1, %r2, 7;",
+            "add.sat.s32 %r1, %r2, %r3;",
+            "add.u64 %rd1, %rd2, -8;",
+            "add.u16x2 %r1, %r2, %r3;",
+            "add.rn.ftz.f32 %f1, %f2, %f3;",
+            "add.rz.f64 %fd1, %fd2, 0d3FF0000000000000;",
+            "add.rn.f32x2 %rd1, %rd2, %rd3;",
+            "add.f16x2 %r1, %r2, %r3;",
+            "add.rn.bf16 %rs1, %rs2, %rs3;",
+            "add.f32.bf16 %f1, %rs1, %f2;",
+            "add.sat.u8x4 %r1, %r2, %r3;",
+            "add.sat.s16x2 %r1, %r2, %r3;",
+        ],
+    ),
+    row("add.cc", Other, CARRY, &["add.cc.type d, a, b"], &["add.cc.u32 %r1, %r2, %r3;"]),
+    row("addc", Other, CARRY, &["addc{.cc}.type d, a, b"], &["addc.cc.u32 %r1, %r2, %r3;", "addc.u64 %rd1, %rd2, 0;"]),
+    row(
+        "sub",
+        Pure,
+        &[INTEGERS, HALF, BRAIN, NARROW, ("bytes", "u8x4 s8x4"), ("pair", "u16x2 s16x2")],
+        &[
+            "sub.type d, a, b",
+            "sub{.sat}.s32 d, a, b",
+            "sub.sat.u32 d, a, b @9.2,sm_120f",
+            "sub{.sat}.pair d, a, b @9.2,sm_120f",
+            "sub{.sat}.bytes d, a, b @9.2,sm_120f",
+            "sub{.rnd}{.ftz}{.sat}.f32 d, a, b",
+            "sub{.rnd}.f64 d, a, b",
+            "sub{.rnd}{.ftz}.f32x2 d, a, b @8.6,sm_100",
+            "sub{.rn}{.ftz}{.sat}.half d, a, b @4.2,sm_53",
+            "sub{.rn}.brain d, a, b @7.8,sm_90",
+            "sub{.rnd}{.sat}.f32.narrow d:f32, a, c:f32 @8.6,sm_100",
+        ],
+        &[
+            "sub.s32 %r1, %r2, 7;",
+            "sub.rn.f32 %f1, %f2, 0f3F800000;",
+            "sub.f64 %fd1, %fd2, %fd3;",
+            "sub.f32.f16 %f1, %rs1, %f2;",
+        ],
+    ),
+    row("sub.cc", Other, CARRY, &["sub.cc.type d, a, b"], &["sub.cc.u32 %r1, %r2, %r3;"]),
+    row("subc", Other, CARRY, &["subc{.cc}.type d, a, b"], &["subc.cc.s32 %r1, %r2, %r3;"]),
+    row(
+        "mul",
+        Pure,
+        &[INTEGERS, HALF, BRAIN, ("hilo", "hi lo"), ("short", "u16 u32 s16 s32")],
+        &[
+            "mul.hilo.type d, a, b",
+            "mul.wide.short d:wide, a, b",
+            "mul{.rnd}{.ftz}{.sat}.f32 d, a, b",
+            "mul{.rnd}.f64 d, a, b",
+            "mul{.rnd}{.ftz}.f32x2 d, a, b @8.6,sm_100",
+            "mul{.rn}{.ftz}{.sat}.half d, a, b @4.2,sm_53",
+            "mul{.rn}.brain d, a, b @7.8,sm_90",
+        ],
+        &[
+            "mul.lo.s32 %r1, %r2, %r3;",
+            "mul.hi.u64 %rd1, %rd2, %rd3;",
+            "mul.wide.u32 %rd1, %r2, 4;",
+            "mul.wide.s16 %r1, %rs1, %rs2;",
+            "mul.ftz.f32 %f1, %f2, 0f40000000;",
+            "mul.rm.f64 %fd1, %fd2, %fd3;",
+            "mul.bf16x2 %r1, %r2, %r3;",
+        ],
+    ),
+    row(
+        "mad",
+        Pure,
+        &[INTEGERS, ("hilo", "hi lo"), ("short", "u16 u32 s16 s32")],
+        &[
+            "mad.hilo.type d, a, b, c",
+            "mad.wide.short d:wide, a, b, c:wide",
+            "mad.hi.sat.s32 d, a, b, c",
+            "mad{.ftz}{.sat}.f32 d, a, b, c !sm_20",
+            "mad.rnd{.ftz}{.sat}.f32 d, a, b, c",
+            "mad{.rnd}.f64 d, a, b, c !1.4",
+            "mad.rnd.f64 d, a, b, c",
+        ],
+        &[
+            "mad.lo.s32 %r1, %r2, %r3, %r4;",
+            "mad.hi.sat.s32 %r1, %r2, %r3, %r4;",
+            "mad.wide.s32 %rd1, %r2, 4, %rd2;",
+            "mad.rn.f32 %f1, %f2, %f3, %f4;",
+            "mad.rn.f64 %fd1, %fd2, %fd3, %fd4;",
+        ],
+    ),
+    row("mad.cc", Other, CARRY, &["mad.hilo.cc.type d, a, b, c @3.0,sm_20"], &["mad.lo.cc.u32 %r1, %r2, %r3, %r4;"]),
+    row("madc", Other, CARRY, &["madc.hilo{.cc}.type d, a, b, c @3.0,sm_20"], &["madc.hi.cc.u32 %r1, %r2, %r3, 0;"]),
+    row("mul24", Pure, &[WORDS, ("hilo", "hi lo")], &["mul24.hilo.word d, a, b"], &["mul24.lo.u32 %r1, %r2, %r3;"]),
+    row(
+        "mad24",
+        Pure,
+        &[WORDS, ("hilo", "hi lo")],
+        &["mad24.hilo.word d, a, b, c", "mad24.hi.sat.s32 d, a, b, c"],
+        &["mad24.lo.s32 %r1, %r2, %r3, %r4;"],
+    ),
+    row("sad", Pure, &[INTEGERS], &["sad.type d, a, b, c"], &["sad.u32 %r1, %r2, %r3, %r4;"]),
+    row(
+        "div",
+        Pure,
+        &[INTEGERS],
+        &[
+            "div.type d, a, b",
+            "div.approx{.ftz}.f32 d, a, b",
+            "div.full{.ftz}.f32 d, a, b",
+            "div.rnd{.ftz}.f32 d, a, b",
+            "div.rnd.f64 d, a, b",
+            "div.f32 d, a, b !1.4",
+            "div.f64 d, a, b !1.4",
+        ],
+        &[
+            "div.s32 %r1, %r2, %r3;",
+            "div.u64 %rd1, %rd2, 10;",
+            "div.rn.f32 %f1, %f2, %f3;",
+            "div.full.ftz.f32 %f1, %f2, %f3;",
+            "div.approx.f32 %f1, %f2, %f3;",
+            "div.rn.f64 %fd1, %fd2, %fd3;",
+        ],
+    ),
+    row("rem", Pure, &[INTEGERS], &["rem.type d, a, b"], &["rem.u32 %r1, %r2, %r3;"]),
+    row(
+        "abs",
+        Pure,
+        &[("type", "s16 s32 s64"), HALF, BRAIN],
+        &[
+            "abs.type d, a",
+            "abs{.ftz}.f32 d, a",
+            "abs.f64 d, a",
+            "abs{.ftz}.half d, a @6.5,sm_53",
+            "abs.brain d, a @7.0,sm_80",
+        ],
+        &["abs.s32 %r1, %r2;", "abs.ftz.f32 %f1, %f2;", "abs.f64 %fd1, %fd2;", "abs.f16 %rs1, %rs2;", "abs.bf16x2 %r1, %r2;"],
+    ),
+    row(
+        "neg",
+        Pure,
+        &[("type", "s16 s32 s64"), HALF, BRAIN],
+        &[
+            "neg.type d, a",
+            "neg{.ftz}.f32 d, a",
+            "neg.f64 d, a",
+            "neg{.ftz}.half d, a @6.0,sm_53",
+            "neg.brain d, a @7.0,sm_80",
+        ],
+        &["neg.s64 %rd1, %rd2;", "neg.f32 %f1, %f2;", "neg.f16x2 %r1, %r2;", "neg.bf16 %rs1, %rs2;"],
+    ),
+    extremum("min", MIN_FORMS, &["min.s32 %r1, %r2, 0;", "min.NaN.f32 %f1, %f2, %f3;", "min.f64 %fd1, %fd2, %fd3;", "min.f32 %f1, %f2, %f3, %f4;", "min.s16x2 %r1, %r2, %r3;"]),
+    extremum("max", MAX_FORMS, &["max.u64 %rd1, %rd2, %rd3;", "max.xorsign.abs.f32 %f1, %f2, %f3;", "max.relu.s32 %r1, %r2, %r3;", "max.f16x2 %r1, %r2, %r3;", "max.NaN.bf16 %rs1, %rs2, %rs3;"]),
+    row(
+        "fma",
+        Pure,
+        &[HALF, BRAIN, NARROW, ("any16", "f16 f16x2 bf16 bf16x2")],
+        &[
+            "fma.rnd{.ftz}{.sat}.f32 d, a, b, c @1.4,sm_20",
+            "fma.rnd.f64 d, a, b, c @1.4,sm_13",
+            "fma.rnd{.ftz}.f32x2 d, a, b, c @8.6,sm_100",
+            "fma.rn{.ftz}{.sat}.half d, a, b, c @4.2,sm_53",
+            "fma.rn{.ftz}.relu.half d, a, b, c @7.0,sm_80",
+            "fma.rn{.relu}.brain d, a, b, c @7.0,sm_80",
+            "fma.rn.oob{.relu}.any16 d, a, b, c @8.1,sm_90",
+            "fma.rnd{.sat}.f32.narrow d:f32, a, b, c:f32 @8.6,sm_100",
+        ],
+        &[
+            "fma.rn.f32 %f1, %f2, %f3, %f4;",
+            "fma.rn.ftz.sat.f32 %f1, %f2, 0f40000000, %f4;",
+            "fma.rz.f64 %fd1, %fd2, %fd3, %fd4;",
+            "fma.rn.f32x2 %rd1, %rd2, %rd3, %rd4;",
+            "fma.rn.relu.f16x2 %r1, %r2, %r3, %r4;",
+            "fma.rn.bf16 %rs1, %rs2, %rs3, %rs4;",
+            "fma.rn.f32.f16 %f1, %rs1, %rs2, %f2;",
+        ],
+    ),
+    row(
+        "rcp",
+        Pure,
+        &[],
+        &[
+            "rcp.approx{.ftz}.f32 d, a",
+            "rcp.rnd{.ftz}.f32 d, a",
+            "rcp.rnd.f64 d, a",
+            "rcp.approx.ftz.f64 d, a @2.1,sm_20",
+            "rcp.f32 d, a !1.4",
+            "rcp.f64 d, a !1.4",
+        ],
+        &["rcp.rn.f32 %f1, %f2;", "rcp.approx.ftz.f32 %f1, %f2;", "rcp.rn.f64 %fd1, %fd2;", "rcp.approx.ftz.f64 %fd1, %fd2;"],
+    ),
+    row(
+        "sqrt",
+        Pure,
+        &[],
+        &[
+            "sqrt.approx{.ftz}.f32 d, a",
+            "sqrt.rnd{.ftz}.f32 d, a",
+            "sqrt.rnd.f64 d, a",
+            "sqrt.f32 d, a !1.4",
+            "sqrt.f64 d, a !1.4",
+        ],
+        &["sqrt.rn.f32 %f1, %f2;", "sqrt.approx.ftz.f32 %f1, %f2;", "sqrt.rn.f64 %fd1, %fd2;"],
+    ),
+    row(
+        "rsqrt",
+        Pure,
+        &[],
+        &[
+            "rsqrt.approx{.ftz}.f32 d, a",
+            "rsqrt.approx.f64 d, a",
+            "rsqrt.approx.ftz.f64 d, a @4.0,sm_20",
+            "rsqrt.f32 d, a !1.4",
+            "rsqrt.f64 d, a !1.4",
+        ],
+        &["rsqrt.approx.f32 %f1, %f2;", "rsqrt.approx.f64 %fd1, %fd2;", "rsqrt.approx.ftz.f64 %fd1, %fd2;"],
+    ),
+    row("sin", Pure, &[], &["sin.approx{.ftz}.f32 d, a", "sin.f32 d, a !1.4"], &["sin.approx.ftz.f32 %f1, %f2;"]),
+    row("cos", Pure, &[], &["cos.approx{.ftz}.f32 d, a", "cos.f32 d, a !1.4"], &["cos.approx.f32 %f1, %f2;"]),
+    row("lg2", Pure, &[], &["lg2.approx{.ftz}.f32 d, a", "lg2.f32 d, a !1.4"], &["lg2.approx.ftz.f32 %f1, %f2;"]),
+    row(
+        "ex2",
+        Pure,
+        FUNCTION,
+        &[
+            "ex2.approx{.ftz}.f32 d, a",
+            "ex2.approx.half d, a @7.0,sm_75",
+            "ex2.approx.ftz.brain d, a @7.8,sm_90",
+            "ex2.f32 d, a !1.4",
+        ],
+        &["ex2.approx.ftz.f32 %f1, %f2;", "ex2.approx.f16 %rs1, %rs2;", "ex2.approx.ftz.bf16x2 %r1, %r2;"],
+    ),
+    row(
+        "tanh",
+        Pure,
+        FUNCTION,
+        &["tanh.approx.f32 d, a @7.0,sm_75", "tanh.approx.half d, a @7.0,sm_75", "tanh.approx.brain d, a @7.8,sm_90"],
+        &["tanh.approx.f32 %f1, %f2;", "tanh.approx.f16x2 %r1, %r2;"],
+    ),
+    row("copysign", Pure, &[("type", "f32 f64")], &["copysign.type d, a, b @2.0,sm_20"], &["copysign.f32 %f1, %f2, %f3;"]),
+    row(
+        "testp",
+        Pure,
+        &[("type", "f32 f64"), ("op", "finite infinite number notanumber normal subnormal")],
+        &["testp.op.type =p:pred, a @2.0,sm_20"],
+        &["testp.finite.f32 %p1, %f1;", "testp.notanumber.f64 %p1, %fd1;"],
+    ),
+    row(
+        "dp4a",
+        Pure,
+        &[("atype", "u32 s32"), ("btype", "u32 s32")],
+        &["dp4a.atype.btype d:b32, a, b, c:b32 @5.0,sm_61"],
+        &["dp4a.u32.s32 %r1, %r2, %r3, %r4;"],
+    ),
+    row(
+        "dp2a",
+        Pure,
+        &[("atype", "u32 s32"), ("btype", "u32 s32"), ("mode", "lo hi")],
+        &["dp2a.mode.atype.btype d:b32, a, b, c:b32 @5.0,sm_61"],
+        &["dp2a.lo.s32.s32 %r1, %r2, %r3, %r4;"],
+    ),
+];
+
+const EXTREMUM: Sets = &[
+    INTEGERS,
+    HALF,
+    BRAIN,
+    ("relutype", "s32 s16x2"),
+    ("bytes", "u8x4 s8x4"),
+];
+
+const MIN_FORMS: &[&str] = &[
+    "min.type d, a, b",
+    "min.u16x2 d, a, b @8.0,sm_90",
+    "min.s16x2 d, a, b @8.0,sm_90",
+    "min.relu.relutype d, a, b @8.0,sm_90",
+    "min{.relu}.bytes d, a, b @9.2,sm_120f",
+    "min{.ftz}{.NaN}{.xorsign}{.abs}.f32 d, a, b",
+    "min{.ftz}{.NaN}{.abs}.f32 d, a, b, c @8.8,sm_100",
+    "min.f64 d, a, b",
+    "min{.ftz}{.NaN}{.xorsign}{.abs}.half d, a, b @7.0,sm_80",
+    "min{.NaN}{.xorsign}{.abs}.brain d, a, b @7.0,sm_80",
+];
+
+const MAX_FORMS: &[&str] = &[
+    "max.type d, a, b",
+    "max.u16x2 d, a, b @8.0,sm_90",
+    "max.s16x2 d, a, b @8.0,sm_90",
+    "max.relu.relutype d, a, b @8.0,sm_90",
+    "max{.relu}.bytes d, a, b @9.2,sm_120f",
+    "max{.ftz}{.NaN}{.xorsign}{.abs}.f32 d, a, b",
+    "max{.ftz}{.NaN}{.abs}.f32 d, a, b, c @8.8,sm_100",
+    "max.f64 d, a, b",
+    "max{.ftz}{.NaN}{.xorsign}{.abs}.half d, a, b @7.0,sm_80",
+    "max{.NaN}{.xorsign}{.abs}.brain d, a, b @7.0,sm_80",
+];
+
+const fn extremum(name: &'static str, forms: &'static [&'static str], examples: &'static [&'static str]) -> Row {
+    row(name, Pure, EXTREMUM, forms, examples)
+}
