@@ -60,6 +60,17 @@ impl Shape {
         self.most_threads() <= WARP
     }
 
+    /// Whether a special register holds the same in all threads because of the shape: `%tid.y` of a one-dimensional CTA.
+    pub fn special_is_constant(self, special: Special) -> bool {
+        match (self, special.name()) {
+            (Shape::Exact([x, _, _]), "%tid.x") => x == 1,
+            (Shape::Exact([_, y, _]), "%tid.y") => y == 1,
+            (Shape::Exact([_, _, z]), "%tid.z") => z == 1,
+            (Shape::Line(_), "%tid.y" | "%tid.z") => true,
+            _ => special.name() == "%tid.w",
+        }
+    }
+
     /// What a thread (by its linear index) reads from a special register, where that follows from the shape.
     pub fn special(self, special: Special, thread: u32) -> Option<u64> {
         let lane = thread % WARP;
@@ -90,7 +101,7 @@ impl Shape {
 }
 
 /// Whether the function looks at the CTA's second or third dimension.
-fn reads_other_dimensions(body: &Body) -> bool {
+pub(super) fn reads_other_dimensions(body: &Body) -> bool {
     let names = ["%tid.y", "%tid.z", "%ntid.y", "%ntid.z", "%tid", "%ntid"];
     let reads = |operand: &Operand| matches!(operand, Operand::Special(special) if names.contains(&special.name()));
     body.insts.iter().any(|inst| inst.operands.iter().any(reads))

@@ -11,6 +11,8 @@ pub(super) enum Nature {
     AtLeast(Extent),
     /// As its operands, but at most this: lanes agree on the result.
     AtMost(Extent),
+    /// A value of one lane, which the third operand names: as that operand, and as the value at most.
+    OneLane,
     /// This, whatever the operands are.
     Always(Extent),
     /// What was stored to that parameter.
@@ -28,6 +30,9 @@ pub(super) fn nature(inst: &Inst, is_slot: impl Fn(&Inst) -> bool) -> Nature {
         Effect::Warp => lanes(inst),
         Effect::Call => Nature::Call,
         // Where memory is written, a fence set or a copy started, there is no result, or one of each thread's own.
+        Effect::Other if inst.op.is_known() && matches!(inst.op.base(), "add" | "sub" | "mad" | "createpolicy") => {
+            Nature::AtLeast(Extent::Grid)
+        }
         _ => Nature::Always(Extent::Thread),
     }
 }
@@ -55,18 +60,17 @@ fn load(inst: &Inst, is_slot: impl Fn(&Inst) -> bool) -> Nature {
 /// Instructions among the lanes of a warp.
 fn lanes(inst: &Inst) -> Nature {
     match inst.op.base() {
-        "shfl" if reads_one_lane(inst) => Nature::AtMost(Extent::Warp),
-        "vote" | "redux" | "activemask" => Nature::AtMost(Extent::Warp),
-        "match" if inst.op.has("all") => Nature::AtMost(Extent::Warp),
+        "shfl" if inst.op.has("idx") && reads_whole_warp(inst) => Nature::OneLane,
+        "vote" if !inst.op.has("ballot") => Nature::AtMost(Extent::Warp),
+        "vote" | "redux" | "activemask" => Nature::Always(Extent::Warp),
+        "match" if inst.op.has("all") => Nature::Always(Extent::Warp),
         _ => Nature::Always(Extent::Thread),
     }
 }
 
-/// Whether all lanes read the same lane: `shfl.idx` without segments, with a constant lane.
-fn reads_one_lane(inst: &Inst) -> bool {
-    let whole = |operand: Option<&Operand>| operand.and_then(Operand::as_int) == Some(31);
-    // A register as the lane is judged by the caller: here only constants are.
-    inst.op.has("idx") && whole(inst.operands.get(3)) && matches!(inst.operands.get(2), Some(Operand::Imm(_)))
+/// Whether a `shfl` does not cut the warp into segments.
+fn reads_whole_warp(inst: &Inst) -> bool {
+    inst.operands.get(3).and_then(Operand::as_int) == Some(31)
 }
 
 /// Whether an address names a symbol directly, and which.
