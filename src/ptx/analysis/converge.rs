@@ -260,9 +260,11 @@ fn post_dominators(cfg: &Cfg, loops: &Loops, mut edges: Vec<(u32, u32)>) -> DomT
     let mut nodes = exit + 1;
     let reversed = Digraph::new(nodes as usize, &edges).reversed();
     let mut ends = reversed.reachable([exit]);
-    // Outer loops first: from inside them, every loop finds its way to their back edges.
-    let natural: Vec<_> = loops.iter().map(|(_, natural)| natural).collect();
-    for natural in natural.iter().rev() {
+    // Outer loops first: from inside them, every loop finds its way to their back edges. Among them the last ones first:
+    // what leads into an endless loop is not endless itself.
+    let mut natural: Vec<_> = loops.iter().map(|(_, natural)| natural).collect();
+    natural.sort_by_key(|natural| natural.depth);
+    for natural in natural {
         if ends[natural.header as usize] {
             continue;
         }

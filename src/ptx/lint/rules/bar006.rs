@@ -1,6 +1,6 @@
 //! BAR006: a barrier whose count the threads that come cannot make up.
 
-use crate::ptx::analysis::{Shape, Threads};
+use crate::ptx::analysis::{MOST_THREADS, Shape, Threads};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::{BarrierOp, FuncId};
 use crate::ptx::lint::context::Context;
@@ -77,13 +77,24 @@ struct Class<'n> {
 fn check(context: &Context) -> Vec<Diag> {
     let numbered = context.numbered();
     let functions: BTreeSet<FuncId> = numbered.iter().map(|numbered| numbered.function).collect();
-    functions
-        .into_iter()
-        .flat_map(|function| {
+    let mut found: Vec<Diag> = numbered.iter().filter_map(|numbered| oversized(context, numbered)).collect();
+    found.extend(functions.into_iter().flat_map(|function| {
             let own: Vec<&Numbered> = numbered.iter().filter(|numbered| numbered.function == function).collect();
             classes(&own).into_iter().filter_map(|class| judge(context, &class)).collect::<Vec<_>>()
-        })
-        .collect()
+    }));
+    found
+}
+
+/// A count above the CTA's own size.
+fn oversized(context: &Context, numbered: &Numbered) -> Option<Diag> {
+    let most = u64::from(numbered.shape.most_threads());
+    let count = numbered.any(numbered.count.as_ref(), |count| count > most && count <= u64::from(MOST_THREADS))?;
+    let message = format!("the barrier counts {count} threads, but the CTA has {most}: it never completes");
+    let diag = Diag::error(RULE.code, context.span(numbered.function, numbered.inst), message);
+    Some(match numbered.shape.threads() {
+        None => diag.note(format!("`.maxntid` allows at most {most} threads")),
+        Some(_) => diag,
+    })
 }
 
 /// Groups the counted barriers; none where a number or count is not known, since it could be any.

@@ -17,10 +17,9 @@ pub const RULE: Rule = Rule {
 };
 
 const EXPLANATION: &str = "\
-Finds thread counts of barriers that are zero, above 1024, or above the number of threads of the CTA where that is known
-(`.reqntid`, `.maxntid`, or the launch), also where the count comes through registers.
+Finds thread counts of barriers that are zero or above 1024, also where the count comes through registers.
 
-A barrier that counts more threads than there are never completes.
+No CTA has more than 1024 threads: such a barrier never completes. (A count above the CTA's own size is BAR006.)
 
 Fails:
 ```ptx
@@ -28,9 +27,11 @@ Fails:
 .target sm_80
 .address_size 64
 .visible .entry k()
-.reqntid 64, 1, 1
 {
-    bar.sync 1, 128;
+    .reg .b32 %r<3>;
+    mov.u32 %r1, 1024;
+    add.u32 %r2, %r1, 32;
+    bar.sync 1, %r2;
     ret;
 }
 ```
@@ -40,9 +41,11 @@ Clean:
 .target sm_80
 .address_size 64
 .visible .entry k()
-.reqntid 64, 1, 1
 {
-    bar.sync 1, 64;
+    .reg .b32 %r<3>;
+    mov.u32 %r1, 992;
+    add.u32 %r2, %r1, 32;
+    bar.sync 1, %r2;
     ret;
 }
 ```
@@ -54,19 +57,12 @@ fn check(context: &Context) -> Vec<Diag> {
 }
 
 fn say(context: &Context, numbered: &Numbered) -> Option<Diag> {
-    let most = u64::from(numbered.shape.most_threads());
+    let most = u64::from(MOST_THREADS);
     let count = numbered.any(numbered.count.as_ref(), |count| count == 0 || count > most)?;
     let span = context.span(numbered.function, numbered.inst);
-    let what = if count == 0 {
-        "the barrier counts no threads".to_owned()
-    } else if count > u64::from(MOST_THREADS) {
-        format!("the barrier counts {count} threads, more than a CTA can have")
-    } else {
-        format!("the barrier counts {count} threads, but the CTA has {most}: it never completes")
+    let what = match count {
+        0 => "the barrier counts no threads".to_owned(),
+        _ => format!("the barrier counts {count} threads, more than a CTA can have: it never completes"),
     };
-    let diag = Diag::error(RULE.code, span, what);
-    Some(match numbered.shape.threads() {
-        None if count != 0 && count <= u64::from(MOST_THREADS) => diag.note(format!("`.maxntid` allows at most {most} threads")),
-        _ => diag,
-    })
+    Some(Diag::error(RULE.code, span, what))
 }
