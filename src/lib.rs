@@ -5,3 +5,8 @@
 pub mod cli;
 pub mod kernels;
 pub mod ptx;
+
+/// The README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

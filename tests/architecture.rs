@@ -18,7 +18,7 @@ const MAX_LINES: usize = 600;
 /// Files that may be longer, and why.
 fn may_be_long(path: &str) -> bool {
     // The instruction table is a table, and tests are lists of cases.
-    path.starts_with("src/ptx/isa/") || path.ends_with("tests.rs") || path.contains("/tests/")
+    path.starts_with("src/ptx/isa/") || is_tests(path)
 }
 
 /// Words that no file may hold, in pieces so that this file does not hold them either.
@@ -69,12 +69,18 @@ fn assert_none(problems: &[String]) {
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
 }
 
+/// Whether the file is a module of tests, which may know every room.
+fn is_tests(path: &str) -> bool {
+    path.ends_with("/tests.rs") || path.contains("/tests/")
+}
+
 #[test]
 fn imports_run_downward() {
     let sources = texts("src");
     assert!(sources.len() > 20, "the walk found too little: {}", sources.len());
     let problems: Vec<_> = sources
         .iter()
+        .filter(|(path, _)| !is_tests(path))
         .flat_map(|(path, text)| rooms::check(path, text))
         .collect();
     assert_none(&problems);
@@ -116,4 +122,38 @@ fn unwanted_words_are_seen() {
         assert_eq!(unwanted(&format!("x {a}{b}y")), Some(why));
     }
     assert_eq!(unwanted("work, docs and crates"), None);
+}
+
+/// Words in backquotes that name a file or folder of the project.
+fn named_paths(text: &str) -> impl Iterator<Item = &str> {
+    let roots = ["src/", "tests/", "scripts/", "schemas/", "benches/", "specs/", ".ci/"];
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted.filter(move |word| roots.iter().any(|root| word.starts_with(root)) && !word.contains(char::is_whitespace))
+}
+
+#[test]
+fn what_the_documents_name_is_there() {
+    let mut problems = Vec::new();
+    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        let text = fs::read_to_string(root().join(document)).unwrap();
+        let missing = named_paths(&text).filter(|path| !root().join(path).exists());
+        problems.extend(missing.map(|path| format!("{document}: there is no {path}")));
+    }
+    let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let listed = |room: &str| {
+        architecture
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|word| word == room)
+    };
+    let rooms = rooms::names().filter(|room| {
+        ["", ".rs"]
+            .iter()
+            .any(|end| root().join(format!("src/ptx/{room}{end}")).exists())
+    });
+    problems.extend(
+        rooms
+            .filter(|room| !listed(room))
+            .map(|room| format!("ARCHITECTURE.md: {room} is not listed")),
+    );
+    assert_none(&problems);
 }

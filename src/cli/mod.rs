@@ -2,10 +2,13 @@
 //!
 //! A subcommand is one file with `Args` and `run`, and one line in [`Command`] and in [`Command::run`].
 
+mod emit;
 mod input;
 mod launch;
 mod lint;
+mod list;
 mod output;
+mod params;
 mod report;
 mod sniff;
 
@@ -57,12 +60,16 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Emit(emit::Args),
+    List(list::Args),
     Lint(lint::Args),
 }
 
 impl Command {
     fn run(&self) -> anyhow::Result<Outcome> {
         match self {
+            Command::Emit(args) => emit::run(args),
+            Command::List(args) => list::run(args),
             Command::Lint(args) => lint::run(args),
         }
     }

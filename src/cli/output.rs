@@ -36,7 +36,13 @@ pub fn complain(message: &str) {
 
 /// Writes `FILE: error: MESSAGE` to standard error.
 pub fn complain_of(file: &str, message: &str) {
-    note(&format!("{file}: {} {message}", "error:".red().bold()));
+    note(&format!("{}: {} {message}", printable(file), "error:".red().bold()));
+}
+
+/// The text on one line and without control characters, which a file could use to fool a terminal.
+pub fn printable(text: &str) -> String {
+    let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    text.chars().map(visible).collect()
 }
 
 /// Writes a file so that it holds either what it held before or all of `text`.
@@ -46,7 +52,6 @@ pub fn complain_of(file: &str, message: &str) {
 ///
 /// # Errors
 /// When the folder or the file cannot be written; nothing is left behind then.
-#[allow(dead_code, reason = "`emit --output` is the first to use it")]
 pub fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     let written = match fs::metadata(path) {
         Ok(meta) if meta.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),

@@ -1,20 +1,11 @@
 //! Module to canonical text. Parsing the text gives an equal module.
 
+pub use super::ir::Notes;
 use super::ir::{
     Address, Attr, Base, Body, FuncId, Function, FunctionKind, Imm, Init, InitValue, Inst, Item, Module, Operand,
     Prototype, RegLine, Stmt, SymbolId, Table, TableKind, Variable,
 };
-use std::collections::HashMap;
 use std::fmt::{self, Write};
-
-/// Comments for a text to be printed: they are no part of the IR.
-#[derive(Clone, Debug, Default)]
-pub struct Notes {
-    /// Lines in front of everything.
-    pub head: Vec<String>,
-    /// Lines in front of a statement, by function and index into its statements.
-    pub stmts: HashMap<(FuncId, usize), String>,
-}
 
 /// The module's text, with comments.
 pub fn print(module: &Module, notes: &Notes) -> String {

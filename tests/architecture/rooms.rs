@@ -52,6 +52,11 @@ const OUTSIDE: &[&str] = &[
     "eprintln!",
 ];
 
+/// The compiler's rooms.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    GROUND.iter().chain(ABOVE).map(|(room, _)| *room)
+}
+
 /// Everything in a file that reaches where it must not, one line each.
 pub fn check(file: &str, text: &str) -> Vec<String> {
     let module = module_of(file);

@@ -5,6 +5,7 @@ mod json;
 
 use super::Outcome;
 use super::input::Unreadable;
+use super::output::printable;
 use crate::ptx::diag::{Diag, Level};
 use crate::ptx::lint::{KernelStatus, Report};
 use crate::ptx::source::Source;
@@ -130,12 +131,6 @@ impl Run {
 
 fn plural(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
-}
-
-/// The text on one line and without control characters, which a file could use to fool a terminal.
-fn printable(text: &str) -> String {
-    let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-    text.chars().map(visible).collect()
 }
 
 #[cfg(test)]

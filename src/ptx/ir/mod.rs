@@ -14,6 +14,7 @@
 mod body;
 mod inst;
 mod module;
+mod notes;
 mod operand;
 pub mod shape;
 mod views;
@@ -24,6 +25,7 @@ pub use module::{
     Attr, FuncId, Function, FunctionKind, Header, Init, InitSymbol, InitValue, Item, Linkage, Module, Prototype,
     Symbol, SymbolId, SymbolKind, Variable,
 };
+pub use notes::Notes;
 pub use operand::{Address, Base, Component, Imm, Operand};
 pub use views::{BarrierKind, BarrierOp, BarrierView, BranchView, MemView};
 

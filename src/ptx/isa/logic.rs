@@ -3,7 +3,7 @@
 use super::Effect::Pure;
 use super::{Row, Sets, row};
 
-const BITS: Sets = &[("type", "pred b16 b32 b64"), ("plain", "b16 b32 b64"), ("wide", "b32 b64")];
+const BITS: Sets = &[("type", "pred b16 b32 b64"), ("plain", "b16 b32 b64"), ("large", "b32 b64")];
 const FIELD: Sets = &[("type", "u32 u64 s32 s64")];
 
 pub(super) static ROWS: &[Row] = &[
@@ -44,13 +44,13 @@ pub(super) static ROWS: &[Row] = &[
         &["prmt.b32{.mode} d, a, b, c @2.0,sm_20"],
         &["prmt.b32 %r1, %r2, %r3, 0x5410;", "prmt.b32.f4e %r1, %r2, %r3, %r4;"],
     ),
-    row("popc", Pure, BITS, &["popc.wide d:b32, a @2.0,sm_20"], &["popc.b32 %r1, %r2;", "popc.b64 %r1, %rd2;"]),
-    row("clz", Pure, BITS, &["clz.wide d:b32, a @2.0,sm_20"], &["clz.b32 %r1, %r2;", "clz.b64 %r1, %rd2;"]),
-    row("brev", Pure, BITS, &["brev.wide d, a @2.0,sm_20"], &["brev.b32 %r1, %r2;"]),
+    row("popc", Pure, BITS, &["popc.large d:b32, a @2.0,sm_20"], &["popc.b32 %r1, %r2;", "popc.b64 %r1, %rd2;"]),
+    row("clz", Pure, BITS, &["clz.large d:b32, a @2.0,sm_20"], &["clz.b32 %r1, %r2;", "clz.b64 %r1, %rd2;"]),
+    row("brev", Pure, BITS, &["brev.large d, a @2.0,sm_20"], &["brev.b32 %r1, %r2;"]),
     row("bfind", Pure, FIELD, &["bfind{.shiftamt}.type d:u32, a @2.0,sm_20"], &["bfind.u32 %r1, %r2;", "bfind.shiftamt.s64 %r1, %rd2;"]),
     row("fns", Pure, &[], &["fns.b32 d, mask:b32, base:b32, offset:s32 @6.0,sm_30"], &["fns.b32 %r1, %r2, 0, 3;"]),
     row("bfe", Pure, FIELD, &["bfe.type d, a, b:u32, c:u32 @2.0,sm_20"], &["bfe.u32 %r1, %r2, 8, 8;", "bfe.s64 %rd1, %rd2, %r3, %r4;"]),
-    row("bfi", Pure, BITS, &["bfi.wide =f, a, b, c:u32, e:u32 @2.0,sm_20"], &["bfi.b32 %r1, %r2, %r3, 8, 8;"]),
+    row("bfi", Pure, BITS, &["bfi.large =f, a, b, c:u32, e:u32 @2.0,sm_20"], &["bfi.b32 %r1, %r2, %r3, 8, 8;"]),
     row("bmsk", Pure, &[("mode", "clamp wrap")], &["bmsk.mode.b32 d, a, b @7.6,sm_70"], &["bmsk.clamp.b32 %r1, %r2, %r3;"]),
     row(
         "szext",

@@ -4,12 +4,26 @@
 //! analyses and simulator all read the row, so an instruction is added in one place: its family's file.
 
 pub mod form;
+mod notation;
 mod opcode;
 mod special;
 
 mod arith;
+mod asynchronous;
+mod compare;
+mod control;
+mod convert;
+mod logic;
+mod matrix;
+mod memory;
+mod sync;
+mod tensor;
+mod texture;
+mod video;
+mod warp;
+mod warpgroup;
 
-pub use form::{Alternative, Form, Gate, OperandKind, OperandSpec, OperandType, Role, Slot};
+pub use form::{Alternative, Count, Form, Gate, OperandKind, OperandSpec, OperandType, Range, Removal, Role, Slot};
 pub use opcode::{Match, Opcode, Problem};
 pub use special::{Extent, SPECIALS, Special, SpecialInfo};
 
@@ -47,6 +61,9 @@ pub enum Effect {
     Other,
 }
 
+/// Named sets of modifiers: each name with its members, separated by blanks.
+pub(crate) type Sets = &'static [(&'static str, &'static str)];
+
 /// One instruction of the table.
 #[derive(Debug)]
 pub struct Row {
@@ -55,7 +72,7 @@ pub struct Row {
     /// What executing it does.
     pub effect: Effect,
     /// Named sets of modifiers that the forms refer to. See [`form`] for the notation.
-    pub sets: &'static [(&'static str, &'static str)],
+    pub sets: Sets,
     /// The manual's syntax lines. See [`form`] for the notation.
     pub forms: &'static [&'static str],
     /// Legal uses: each is parsed and verified by a test, and shown to ptxas where there is one.
@@ -69,7 +86,39 @@ impl Row {
     }
 }
 
-static FAMILIES: &[&[Row]] = &[arith::ROWS];
+/// A row, written briefly: the families' files consist of these.
+const fn row(
+    name: &'static str,
+    effect: Effect,
+    sets: Sets,
+    forms: &'static [&'static str],
+    examples: &'static [&'static str],
+) -> Row {
+    Row {
+        name,
+        effect,
+        sets,
+        forms,
+        examples,
+    }
+}
+
+static FAMILIES: &[&[Row]] = &[
+    arith::ROWS,
+    logic::ROWS,
+    compare::ROWS,
+    convert::ROWS,
+    memory::ROWS,
+    sync::ROWS,
+    warp::ROWS,
+    control::ROWS,
+    matrix::ROWS,
+    warpgroup::ROWS,
+    tensor::ROWS,
+    asynchronous::ROWS,
+    texture::ROWS,
+    video::ROWS,
+];
 
 /// Every row, family by family.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
@@ -87,7 +136,7 @@ pub struct Entry {
 impl Entry {
     /// The forms of the row.
     pub fn forms(&self) -> &[Form] {
-        let compile = |line: &&'static str| form::compile(line, self.row.sets);
+        let compile = |line: &&'static str| notation::compile(line, self.row.sets);
         self.forms.get_or_init(|| self.row.forms.iter().map(compile).collect())
     }
 }
@@ -104,4 +153,61 @@ pub fn entries(base: &str) -> &'static [Entry] {
         index
     });
     index.get(base).map_or(&[], Vec::as_slice)
+}
+
+/// The first words of all opcodes, in table order; some occur more than once.
+pub fn bases() -> impl Iterator<Item = &'static str> {
+    rows().map(Row::base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// Malformed lines trip assertions while they are read.
+    #[test]
+    fn every_line_reads() {
+        for row in rows() {
+            for line in row.forms {
+                let form = notation::compile(line, row.sets);
+                assert!(form.line.starts_with(row.base()), "{line}");
+                assert!(
+                    form.slots.iter().all(|slot| !slot.alternatives.is_empty()),
+                    "empty set in {line}"
+                );
+            }
+            assert!(!row.forms.is_empty() && !row.examples.is_empty(), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn members_of_a_set_are_unique() {
+        for row in rows() {
+            let mut names = HashSet::new();
+            for (name, members) in row.sets {
+                assert!(names.insert(name), "set {name} twice in {}", row.name);
+                let mut seen = HashSet::new();
+                for member in members.split_whitespace() {
+                    let member = member.split('@').next().unwrap_or(member);
+                    assert!(seen.insert(member), "{member} twice in {name} of {}", row.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names = HashSet::new();
+        for row in rows() {
+            assert!(names.insert(row.name), "{} twice", row.name);
+        }
+    }
+
+    #[test]
+    fn types_keep_their_order() {
+        assert!(Opcode::resolve("cvt.f32.f16").is_known());
+        assert!(!Opcode::resolve("cvt.f16.f32").is_known());
+        assert!(Opcode::resolve("ld.v4.f32.global").is_known());
+    }
 }

@@ -156,45 +156,58 @@ fn fits(entry: &'static Entry, mods: &[&str]) -> Vec<Match> {
     let fit = |form| {
         Some(Match {
             form,
-            picks: assign(form, mods).ok()?,
+            picks: complete(form, mods)?,
         })
     };
     entry.forms().iter().filter_map(fit).collect()
 }
 
-/// Gives each modifier the first free slot that takes it: the order of modifiers is free, except among slots of like sets.
-///
-/// # Errors
-/// The first modifier without a slot, or the first slot that stays empty and must not.
-fn assign(form: &'static Form, mods: &[&str]) -> Result<SmallVec<[Option<u8>; 8]>, Misfit> {
-    let mut picks: SmallVec<[Option<u8>; 8]> = SmallVec::from_elem(None, form.slots.len());
-    for (index, name) in mods.iter().enumerate() {
-        let free = form.slots.iter().enumerate().find_map(|(at, slot)| {
-            let alternative = slot
-                .alternatives
-                .iter()
-                .position(|alternative| alternative.name == *name)?;
-            picks[at].is_none().then_some((at, alternative as u8))
-        });
-        let Some((at, alternative)) = free else {
-            return Err(Misfit::Modifier(index));
-        };
-        picks[at] = Some(alternative);
-    }
-    match form
-        .slots
-        .iter()
-        .zip(&picks)
-        .find(|(slot, pick)| pick.is_none() && !slot.optional)
-    {
-        Some((slot, _)) => Err(Misfit::Slot(slot)),
-        None => Ok(picks),
-    }
+/// How far a form takes some modifiers.
+struct Assignment {
+    /// Per slot, the alternative taken.
+    picks: SmallVec<[Option<u8>; 8]>,
+    /// The first modifier that found no place.
+    stray: Option<usize>,
+    /// How many modifiers found a place.
+    placed: usize,
 }
 
-enum Misfit {
-    Modifier(usize),
-    Slot(&'static form::Slot),
+/// Gives each modifier the first free slot that takes it: the order of modifiers is free, except among types.
+fn assign(form: &'static Form, mods: &[&str]) -> Assignment {
+    let mut picks: SmallVec<[Option<u8>; 8]> = SmallVec::from_elem(None, form.slots.len());
+    let (mut stray, mut placed, mut types_from) = (None, 0, 0);
+    for (index, name) in mods.iter().enumerate() {
+        let free = form.slots.iter().enumerate().find_map(|(at, slot)| {
+            let open = picks[at].is_none() && (!slot.is_type || at >= types_from);
+            let taken = slot.alternatives.iter().position(|one| one.name == *name)?;
+            open.then_some((at, taken as u8))
+        });
+        match free {
+            Some((at, alternative)) => {
+                picks[at] = Some(alternative);
+                placed += 1;
+                if form.slots[at].is_type {
+                    types_from = at + 1;
+                }
+            }
+            None => stray = stray.or(Some(index)),
+        }
+    }
+    Assignment { picks, stray, placed }
+}
+
+/// The slots that must be filled and are not.
+fn missing<'a>(form: &'a Form, picks: &'a [Option<u8>]) -> impl Iterator<Item = &'a form::Slot> {
+    let open = form.slots.iter().zip(picks);
+    open.filter(|(slot, pick)| pick.is_none() && !slot.optional)
+        .map(|(slot, _)| slot)
+}
+
+/// The picks, where every modifier has a place and nothing is missing.
+fn complete(form: &'static Form, mods: &[&str]) -> Option<SmallVec<[Option<u8>; 8]>> {
+    let found = assign(form, mods);
+    let fits = found.stray.is_none() && missing(form, &found.picks).next().is_none();
+    fits.then_some(found.picks)
 }
 
 /// Finds the form that comes nearest and says what keeps the modifiers from fitting it.
@@ -215,22 +228,38 @@ fn diagnose(entries: &'static [Entry], mods: &[&str]) -> (Option<&'static Row>, 
         })
     };
     if let Some(unknown) = mods.iter().position(|name| !known(name)) {
-        return (Some(first), Problem::UnknownModifier(unknown));
+        return (Some(nearest_row(entries, mods).unwrap_or(first)), Problem::UnknownModifier(unknown));
     }
-    let mut best = (Some(first), Problem::Misplaced(0));
-    let mut reach = 0;
+    let mut best: Option<(usize, usize, &'static Row, Problem)> = None;
     for (row, form) in forms() {
-        let (got, problem) = match assign(form, mods) {
-            Ok(_) => continue,
-            Err(Misfit::Modifier(index)) => (index, Problem::Misplaced(index)),
-            Err(Misfit::Slot(slot)) => (
-                mods.len(),
-                Problem::Missing(slot.alternatives.iter().map(|alternative| alternative.name).collect()),
-            ),
-        };
-        if got > reach || (got == reach && reach == 0) {
-            (best, reach) = ((Some(row), problem), got);
+        let found = assign(form, mods);
+        let absent = missing(form, &found.picks).count();
+        let better = best
+            .as_ref()
+            .is_none_or(|(placed, lacking, ..)| (found.placed, *lacking) > (*placed, absent));
+        if better {
+            let problem = match (found.stray, missing(form, &found.picks).next()) {
+                (None, Some(slot)) => Problem::Missing(slot.alternatives.iter().map(|one| one.name).collect()),
+                (stray, _) => Problem::Misplaced(stray.unwrap_or(0)),
+            };
+            best = Some((found.placed, absent, row, problem));
         }
     }
-    best
+    match best {
+        Some((_, _, row, problem)) => (Some(row), problem),
+        None => (Some(first), Problem::Misplaced(0)),
+    }
+}
+
+/// The row with a form that takes most of the modifiers.
+fn nearest_row(entries: &'static [Entry], mods: &[&str]) -> Option<&'static Row> {
+    let reach = |entry: &'static Entry| entry.forms().iter().map(|form| assign(form, mods).placed).max();
+    let mut best = None;
+    for entry in entries {
+        let got = reach(entry);
+        if best.as_ref().is_none_or(|(most, _)| got > *most) {
+            best = Some((got, entry.row));
+        }
+    }
+    best.map(|(_, row)| row)
 }

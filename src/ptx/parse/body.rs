@@ -6,7 +6,6 @@ use super::lexer::Kind;
 use super::names::Binding;
 use crate::ptx::diag::{Diag, codes};
 use crate::ptx::ir::{Body, Guard, Inst, InstId, Label, LabelId, Linkage, Opcode, Stmt, SymbolKind, Table, TableKind};
-use crate::ptx::isa;
 use crate::ptx::source::Span;
 use crate::ptx::types::Space;
 use smallvec::SmallVec;
@@ -355,8 +354,7 @@ impl<'t> Parser<'t> {
 
     /// A name alone on its line that is no opcode.
     fn is_label_without_colon(&self, op: &Opcode, guarded: bool) -> bool {
-        let plain = !guarded && op.mods().next().is_none() && isa::entries(&op.text).is_empty();
-        plain && self.starts_line() && !self.token.is(b';')
+        op.row.is_none() && !guarded && *op.text == *op.base() && self.starts_line() && !self.token.is(b';')
     }
 
     /// Reports what stands in the place of a semicolon; goes on there if it looks like a new statement.

@@ -164,7 +164,11 @@ impl<'t> Parser<'t> {
 
     fn parameter(&mut self) -> Option<SymbolId> {
         let token = self.token;
-        let space = Space::from_name(&self.here()[1..]).filter(|space| matches!(space, Space::Param | Space::Reg));
+        let space = self
+            .here()
+            .strip_prefix('.')
+            .and_then(Space::from_name)
+            .filter(|space| matches!(space, Space::Param | Space::Reg));
         let Some(space) = space else {
             self.unexpected("`.param` or `.reg`");
             return None;

@@ -1,4 +1,7 @@
 //! Names in scope: registers, banks of registers, variables and functions.
+//!
+//! Nearly every name in a real file is a member of a bank (`%r12` of `%r<40>`). Those are found by prefix and number, without
+//! a table of names; only what is declared by its whole name is in one.
 
 use crate::ptx::ir::{RegId, SymbolId};
 use crate::ptx::types::Type;
@@ -10,46 +13,75 @@ use smallvec::SmallVec;
 pub(super) enum Binding {
     /// A register that has occurred.
     Reg(RegId),
-    /// A register that is declared and has not occurred yet.
+    /// A register that is declared and has not occurred yet: its type and number of components.
     Unused(Type, u8),
     /// A variable, parameter or function.
     Symbol(SymbolId),
 }
 
-/// A declared bank: `%r<8>`.
-#[derive(Clone, Copy, Debug)]
-struct Bank {
+/// A declared bank, `%r<8>`, in the scope of that depth.
+#[derive(Debug)]
+struct Bank<'t> {
+    prefix: &'t str,
+    depth: u32,
     size: u32,
     ty: Type,
     lanes: u8,
+    /// By number, the registers that have occurred; as long as the greatest number so far, below [`DENSE`].
+    ids: Vec<Option<RegId>>,
+    /// The few that have greater numbers.
+    sparse: FxHashMap<u32, RegId>,
 }
 
-/// Per name, what it stands for in each scope that declares it, outermost first; `u32` is the scope's depth.
-type Shadows<T> = SmallVec<[(u32, T); 1]>;
+/// Up to this number the members of a bank are looked up in an array: a lone `%r16000000` must not cost 64 MB.
+const DENSE: u32 = 1 << 16;
+
+/// Per name, what it stands for in each scope that declares it, outermost first, with the scope's depth.
+type Shadows = SmallVec<[(u32, Binding); 1]>;
 
 /// The names of all open scopes. Depth 1 is the module, 2 a function's parameters, 3 its body.
 #[derive(Debug, Default)]
 pub(super) struct Names<'t> {
-    bindings: FxHashMap<&'t str, Shadows<Binding>>,
-    banks: FxHashMap<&'t str, Shadows<Bank>>,
-    /// Per open scope, what it declared: to be taken back at its end.
-    declared: Vec<Vec<Declared<'t>>>,
-    /// Banks in scopes inside a function's outermost one. While there are none, a name once found stays right.
-    inner_banks: usize,
+    bindings: FxHashMap<&'t str, Shadows>,
+    /// Innermost last.
+    banks: Vec<Bank<'t>>,
+    /// Per open scope, the names it declared: to be taken back at its end.
+    declared: Vec<Vec<&'t str>>,
+    /// Names in `bindings` that a bank around them has too: while there are none, a bank's word is enough.
+    shadowing: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Declared<'t> {
-    Name(&'t str),
-    Bank(&'t str),
-}
-
-/// Depth of a function's body; its parameters are one above.
+/// Depth of the module's scope.
+const MODULE: u32 = 1;
+/// Depth of a function's body.
 const BODY: u32 = 3;
+
+impl Bank<'_> {
+    fn get(&self, number: u32) -> Binding {
+        let id = if number < DENSE {
+            self.ids.get(number as usize).copied().flatten()
+        } else {
+            self.sparse.get(&number).copied()
+        };
+        id.map_or(Binding::Unused(self.ty, self.lanes), Binding::Reg)
+    }
+
+    fn set(&mut self, number: u32, reg: RegId) {
+        if number >= DENSE {
+            self.sparse.insert(number, reg);
+            return;
+        }
+        let at = number as usize;
+        if self.ids.len() <= at {
+            self.ids.resize(at + 1, None);
+        }
+        self.ids[at] = Some(reg);
+    }
+}
 
 impl<'t> Names<'t> {
     /// Depth of the innermost scope.
-    pub fn depth(&self) -> u32 {
+    fn depth(&self) -> u32 {
         self.declared.len() as u32
     }
 
@@ -61,41 +93,39 @@ impl<'t> Names<'t> {
     /// Closes the innermost scope and forgets its names.
     pub fn close(&mut self) {
         let depth = self.depth();
-        for declared in self.declared.pop().into_iter().flatten() {
-            match declared {
-                Declared::Name(name) => pop(self.bindings.get_mut(name), depth),
-                Declared::Bank(prefix) => {
-                    pop(self.banks.get_mut(prefix), depth);
-                    self.inner_banks -= usize::from(depth > BODY);
-                }
+        for name in self.declared.pop().into_iter().flatten() {
+            if let Some(shadows) = self.bindings.get_mut(name)
+                && let Some(at) = shadows.iter().rposition(|(of, _)| *of == depth)
+            {
+                shadows.remove(at);
             }
+        }
+        while self.banks.last().is_some_and(|bank| bank.depth >= depth) {
+            self.banks.pop();
+        }
+        if depth == BODY {
+            // Registers of the module, which PTX 1.x had, are different ones in each function.
+            self.banks.iter_mut().for_each(|bank| {
+                bank.ids.clear();
+                bank.sparse.clear();
+            });
+            self.shadowing = 0;
         }
     }
 
     /// Declares a name in the innermost scope.
     ///
     /// # Errors
-    /// What the scope has under that name already.
+    /// What the scope has under that name already; `None` for a member of a bank.
     pub fn declare(&mut self, name: &'t str, binding: Binding) -> Result<(), Option<Binding>> {
         let depth = self.depth();
-        if let Some((prefix, number)) = split_bank(name)
-            && let Some((at, bank)) = self.banks.get(prefix).and_then(|banks| banks.last())
-            && *at == depth
-            && number < bank.size
-        {
-            return Err(None);
+        if let Some((bank, _)) = self.bank_of(name) {
+            if self.banks[bank].depth == depth {
+                return Err(None);
+            }
+            self.shadowing += 1;
         }
-        let shadows = self.bindings.entry(name).or_default();
-        if let Some((at, old)) = shadows.last()
-            && *at == depth
-        {
-            return Err(Some(*old));
-        }
-        shadows.push((depth, binding));
-        if let Some(scope) = self.declared.last_mut() {
-            scope.push(Declared::Name(name));
-        }
-        Ok(())
+        self.bind(name, depth, binding)
     }
 
     /// Declares a function's name in the module's scope while the function's own scope is open.
@@ -103,13 +133,18 @@ impl<'t> Names<'t> {
     /// # Errors
     /// What the module has under that name already.
     pub fn declare_outside(&mut self, name: &'t str, binding: Binding) -> Result<(), Option<Binding>> {
+        self.bind(name, MODULE, binding)
+    }
+
+    fn bind(&mut self, name: &'t str, depth: u32, binding: Binding) -> Result<(), Option<Binding>> {
         let shadows = self.bindings.entry(name).or_default();
-        if let Some((_, old)) = shadows.iter().find(|(at, _)| *at == 1) {
+        if let Some((_, old)) = shadows.iter().find(|(at, _)| *at == depth) {
             return Err(Some(*old));
         }
-        shadows.insert(0, (1, binding));
-        if let Some(scope) = self.declared.first_mut() {
-            scope.push(Declared::Name(name));
+        let at = shadows.partition_point(|(other, _)| *other < depth);
+        shadows.insert(at, (depth, binding));
+        if let Some(scope) = self.declared.get_mut(depth as usize - 1) {
+            scope.push(name);
         }
         Ok(())
     }
@@ -120,84 +155,94 @@ impl<'t> Names<'t> {
     /// If the scope has a bank of that prefix already.
     pub fn declare_bank(&mut self, prefix: &'t str, size: u32, ty: Type, lanes: u8) -> Result<(), ()> {
         let depth = self.depth();
-        let banks = self.banks.entry(prefix).or_default();
-        if banks.last().is_some_and(|(at, _)| *at == depth) {
+        let here = self.banks.iter().rev().take_while(|bank| bank.depth == depth);
+        if here.into_iter().any(|bank| bank.prefix == prefix) {
             return Err(());
         }
-        banks.push((depth, Bank { size, ty, lanes }));
-        self.inner_banks += usize::from(depth > BODY);
-        if let Some(scope) = self.declared.last_mut() {
-            scope.push(Declared::Bank(prefix));
-        }
+        let (ids, sparse) = Default::default();
+        self.banks.push(Bank {
+            prefix,
+            depth,
+            size,
+            ty,
+            lanes,
+            ids,
+            sparse,
+        });
         Ok(())
     }
 
     /// What a name stands for here.
     pub fn find(&self, name: &str) -> Option<Binding> {
-        let found = self.bindings.get(name).and_then(|shadows| shadows.last()).copied();
-        if let Some((_, binding)) = found
-            && self.inner_banks == 0
-        {
-            return Some(binding);
-        }
-        let bank = self.find_bank(name);
-        match (found, bank) {
-            (Some((depth, _)), Some((inner, ty, lanes))) if inner > depth => Some(Binding::Unused(ty, lanes)),
-            (Some((_, binding)), _) => Some(binding),
-            (None, bank) => bank.map(|(_, ty, lanes)| Binding::Unused(ty, lanes)),
+        match self.bank_of(name) {
+            Some((bank, number)) if self.shadowing == 0 => Some(self.banks[bank].get(number)),
+            Some((bank, number)) => match self.bound(name) {
+                Some((depth, binding)) if depth > self.banks[bank].depth => Some(binding),
+                _ => Some(self.banks[bank].get(number)),
+            },
+            None => self.bound(name).map(|(_, binding)| binding),
         }
     }
 
-    /// Depth, type and lanes of the innermost bank that has a register of that name.
-    fn find_bank(&self, name: &str) -> Option<(u32, Type, u8)> {
-        let (prefix, number) = split_bank(name)?;
-        let banks = self.banks.get(prefix)?;
-        let (depth, bank) = banks.iter().rev().find(|(_, bank)| number < bank.size)?;
-        Some((*depth, bank.ty, bank.lanes))
+    fn bound(&self, name: &str) -> Option<(u32, Binding)> {
+        self.bindings.get(name)?.last().copied()
+    }
+
+    /// The innermost bank that has a register of that name, and the register's number in it.
+    fn bank_of(&self, name: &str) -> Option<(usize, u32)> {
+        let (prefix, number) = split_number(name)?;
+        let has = |bank: &Bank| number < bank.size && bank.prefix == prefix;
+        Some((self.banks.iter().rposition(has)?, number))
     }
 
     /// Notes that a declared register has occurred in the function at hand and has an id there from now on.
-    ///
-    /// Registers of the module, which PTX 1.x had, are different ones in each function.
     pub fn occurred(&mut self, name: &'t str, reg: RegId) {
-        let bank = self.find_bank(name).map(|(depth, ..)| depth);
-        let shadows = self.bindings.entry(name).or_default();
-        let own = shadows.last().map(|(depth, _)| *depth);
-        let depth = own.max(bank).filter(|depth| *depth > 1).unwrap_or(BODY);
-        match shadows.last_mut() {
-            Some(last) if last.0 == depth => last.1 = Binding::Reg(reg),
-            _ => {
-                shadows.push((depth, Binding::Reg(reg)));
-                if let Some(scope) = self.declared.get_mut(depth as usize - 1) {
-                    scope.push(Declared::Name(name));
-                }
+        let bound = self.bound(name).map(|(depth, _)| depth);
+        match self.bank_of(name) {
+            Some((bank, number)) if bound.is_none_or(|depth| depth <= self.banks[bank].depth) => {
+                self.banks[bank].set(number, reg);
             }
+            _ => self.rebind(name, bound.filter(|depth| *depth > MODULE).unwrap_or(BODY), reg),
         }
     }
 
-    /// Every name in scope; for suggestions.
+    /// Gives a name declared by itself, or not at all, its register.
+    fn rebind(&mut self, name: &'t str, depth: u32, reg: RegId) {
+        let binding = Binding::Reg(reg);
+        if self.bind(name, depth, binding).is_err()
+            && let Some(shadows) = self.bindings.get_mut(name)
+            && let Some(own) = shadows.iter_mut().find(|(at, _)| *at == depth)
+        {
+            own.1 = binding;
+        }
+    }
+
+    /// Every name in scope that is declared by itself; for suggestions.
     pub fn all(&self) -> impl Iterator<Item = &'t str> + '_ {
         let bound = self.bindings.iter().filter(|(_, shadows)| !shadows.is_empty());
         bound.map(|(name, _)| *name)
     }
 }
 
-fn pop<T>(shadows: Option<&mut Shadows<T>>, depth: u32) {
-    if let Some(shadows) = shadows
-        && let Some(at) = shadows.iter().rposition(|(of, _)| *of == depth)
-    {
-        shadows.remove(at);
+/// `%r12` is number 12 of a bank `%r`. A number with leading zeros names no member of a bank.
+fn split_number(name: &str) -> Option<(&str, u32)> {
+    let bytes = name.as_bytes();
+    let mut start = bytes.len();
+    let (mut number, mut weight) = (0u32, 1u32);
+    while start > 0 && bytes[start - 1].is_ascii_digit() {
+        // Nine digits fit; no bank is that large.
+        if bytes.len() - start >= 9 {
+            return None;
+        }
+        start -= 1;
+        number += u32::from(bytes[start] - b'0') * weight;
+        weight = weight.wrapping_mul(10);
     }
-}
-
-/// `%r12` is number 12 of the bank `%r`. A number with leading zeros names no member of a bank.
-fn split_bank(name: &str) -> Option<(&str, u32)> {
-    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let digits = &name[prefix.len()..];
-    if digits.is_empty() || (digits.len() > 1 && digits.starts_with('0')) {
+    let digits = bytes.len() - start;
+    if digits == 0 || (digits > 1 && bytes[start] == b'0') {
         return None;
     }
-    Some((prefix, digits.parse().ok()?))
+    Some((&name[..start], number))
 }
 
 #[cfg(test)]
@@ -205,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_inner_bank_shadows_a_register_that_has_occurred() {
+    fn scopes_and_banks_shadow_each_other() {
         let mut names = Names::default();
         for _ in 0..BODY {
             names.open();
@@ -221,10 +266,56 @@ mod tests {
         names.occurred("%r3", RegId(1));
         assert_eq!(names.find("%r3"), Some(Binding::Reg(RegId(1))));
         assert_eq!(names.find("%r5"), Some(Binding::Unused(Type::B32, 1)));
+        names.declare("%r5", Binding::Unused(Type::F64, 1)).unwrap();
+        assert_eq!(names.find("%r5"), Some(Binding::Unused(Type::F64, 1)));
+        names.occurred("%r5", RegId(2));
+        assert_eq!(names.find("%r5"), Some(Binding::Reg(RegId(2))));
         names.close();
         assert_eq!(names.find("%r3"), Some(Binding::Reg(RegId(0))));
-        assert!(names.declare("%r5", Binding::Unused(Type::B32, 1)).is_err());
+        assert_eq!(names.find("%r5"), Some(Binding::Unused(Type::B32, 1)));
+        assert_eq!(names.declare("%r5", Binding::Unused(Type::B32, 1)), Err(None));
+        assert!(names.declare_bank("%r", 1, Type::B32, 1).is_err());
         names.close();
         assert_eq!(names.find("%r3"), None);
+    }
+
+    #[test]
+    fn numbers_behind_names() {
+        assert_eq!(split_number("%rd120"), Some(("%rd", 120)));
+        assert_eq!(split_number("%r0"), Some(("%r", 0)));
+        for none in ["%r", "%r00", "%r1234567890", "%r9999999999999999999999", ""] {
+            assert_eq!(split_number(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_high_number_costs_no_array() {
+        let mut names = Names::default();
+        for _ in 0..BODY {
+            names.open();
+        }
+        names.declare_bank("%r", 1 << 24, Type::B32, 1).unwrap();
+        names.occurred("%r16000000", RegId(7));
+        assert_eq!(names.find("%r16000000"), Some(Binding::Reg(RegId(7))));
+        assert!(names.banks[0].ids.is_empty());
+    }
+
+    #[test]
+    fn registers_of_the_module_start_anew_in_each_function() {
+        let mut names = Names::default();
+        names.open();
+        names.declare_bank("%ra", 4, Type::U32, 1).unwrap();
+        names.declare("%x", Binding::Unused(Type::U32, 1)).unwrap();
+        for _ in 0..2 {
+            names.open();
+            names.open();
+            for name in ["%ra1", "%x"] {
+                assert_eq!(names.find(name), Some(Binding::Unused(Type::U32, 1)));
+                names.occurred(name, RegId(0));
+                assert_eq!(names.find(name), Some(Binding::Reg(RegId(0))));
+            }
+            names.close();
+            names.close();
+        }
     }
 }

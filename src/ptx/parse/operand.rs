@@ -109,13 +109,14 @@ impl<'t> Parser<'t> {
         if name == "_" {
             return Some(Operand::Sink);
         }
-        match self.names.find(name) {
+        let binding = self.names.find(name);
+        match binding {
             Some(Binding::Symbol(symbol)) => {
                 let offset = self.offset()?;
                 return Some(Operand::Symbol(symbol, offset));
             }
             Some(_) => {
-                let reg = self.register(state, token.span);
+                let reg = self.register_bound(state, token.span, binding);
                 return match self.component(token)? {
                     Some(component) => Some(Operand::Part(reg, component)),
                     None => Some(Operand::Reg(reg)),
@@ -173,8 +174,14 @@ impl<'t> Parser<'t> {
 
     /// The register of that name. One that is not declared is reported, once, and gets an id all the same.
     pub(super) fn register(&mut self, state: &mut BodyState<'t>, span: Span) -> RegId {
+        let binding = self.names.find(self.slice(span));
+        self.register_bound(state, span, binding)
+    }
+
+    /// The register of a name that has been looked up.
+    fn register_bound(&mut self, state: &mut BodyState<'t>, span: Span, binding: Option<Binding>) -> RegId {
         let name = self.slice(span);
-        let (ty, lanes, declared) = match self.names.find(name) {
+        let (ty, lanes, declared) = match binding {
             Some(Binding::Reg(reg)) => return reg,
             Some(Binding::Unused(ty, lanes)) => (ty, lanes, true),
             other => {
