@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "cli/fmt.rs"]
+mod fmt;
 #[path = "cli/json.rs"]
 mod json;
 #[path = "cli/run.rs"]

@@ -3,6 +3,7 @@
 //! A subcommand is one file with `Args` and `run`, and one line in [`Command`] and in [`Command::run`].
 
 mod emit;
+mod fmt;
 mod input;
 mod launch;
 mod lint;
@@ -63,6 +64,7 @@ enum Command {
     Emit(emit::Args),
     List(list::Args),
     Lint(lint::Args),
+    Fmt(fmt::Args),
 }
 
 impl Command {
@@ -71,6 +73,7 @@ impl Command {
             Command::Emit(args) => emit::run(args),
             Command::List(args) => list::run(args),
             Command::Lint(args) => lint::run(args),
+            Command::Fmt(args) => fmt::run(args),
         }
     }
 }
