@@ -10,7 +10,11 @@ fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     let mut group = criterion.benchmark_group("emit");
     for kernel in KERNELS {
-        let emit = || kernel.emit(&Values::default(), DEFAULT_TARGET, None).map(|emitted| emitted.text());
+        let emit = || {
+            kernel
+                .emit(&Values::default(), DEFAULT_TARGET, None)
+                .map(|emitted| emitted.text())
+        };
         if let Err(error) = emit() {
             eprintln!("{} cannot be emitted: {error}", kernel.name);
             continue;
