@@ -11,6 +11,8 @@
 mod emit;
 #[path = "cli/json.rs"]
 mod json;
+#[path = "cli/readme.rs"]
+mod readme;
 #[path = "cli/run.rs"]
 mod run;
 #[path = "cli/streams.rs"]
