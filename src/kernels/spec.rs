@@ -10,8 +10,8 @@
 //! ptx: "8.0"
 //! ```
 //!
-//! Parameters that are left out have their defaults. `target` and `ptx` are optional. Anything unknown, repeated, of a wrong type or out of range is
-//! an error that says where it stands and what would be right.
+//! Parameters that are left out have their defaults. `target` and `ptx` are optional. Anything unknown, repeated, of
+//! a wrong type or out of range is an error that says where it stands and what would be right.
 
 use super::params::{ParamInfo, Range, Value, Values};
 use super::{KERNELS, KernelInfo};
@@ -68,8 +68,20 @@ impl SpecError {
         }
     }
 
-    /// The error with its place, the line it stands in and a mark below: `file` is what the text is called.
+    /// The error with its place, the line it stands in and a mark below: `file` is what the text is called. Control
+    /// characters are replaced: they could fool a terminal.
     pub fn render(&self, file: &str, text: &str) -> String {
+        let visible = |c: char| {
+            if c.is_control() && c != '\t' && c != '\n' {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                c
+            }
+        };
+        self.raw(file, text).chars().map(visible).collect()
+    }
+
+    fn raw(&self, file: &str, text: &str) -> String {
         let Some(line) = self.line.checked_sub(1).and_then(|at| text.lines().nth(at)) else {
             return format!("{file}: error: {}", self.message);
         };
@@ -148,10 +160,15 @@ fn read_kernel(value: Spanned<Node>, text: &str) -> Result<(&'static KernelInfo,
             let message = "a spec has one kernel; this is a second one";
             return Err(SpecError::new(message, entries[1].0.referenced));
         }
-        _ => return Err(SpecError::new("`kernel` is a kernel's name with its parameters", value.referenced)),
+        _ => {
+            return Err(SpecError::new(
+                "`kernel` is a kernel's name with its parameters",
+                value.referenced,
+            ));
+        }
     };
-    let kernel = KernelInfo::find(&name.value)
-        .ok_or_else(|| SpecError::new(unknown_kernel(&name.value), name.referenced))?;
+    let kernel =
+        KernelInfo::find(&name.value).ok_or_else(|| SpecError::new(unknown_kernel(&name.value), name.referenced))?;
     let values = match params {
         None => Values::default(),
         Some(params) => read_params(kernel, params, text)?,
@@ -179,7 +196,12 @@ fn read_params(kernel: &'static KernelInfo, params: Spanned<Node>, text: &str) -
     for (key, value) in entries {
         let param = kernel.param(&key.value).ok_or_else(|| {
             let names: Vec<_> = kernel.params.iter().map(|param| format!("`{}`", param.name)).collect();
-            let message = format!("`{}` has no parameter `{}`; it has {}", kernel.name, key.value, names.join(", "));
+            let message = format!(
+                "`{}` has no parameter `{}`; it has {}",
+                kernel.name,
+                key.value,
+                names.join(", ")
+            );
             SpecError::new(message, key.referenced)
         })?;
         let at = value.referenced;
@@ -217,7 +239,10 @@ fn read_version(value: &Spanned<Node>, text: &str) -> Result<PtxVersion, SpecErr
     };
     let message = match written.map(str::parse::<PtxVersion>) {
         Some(Ok(version)) if version.is_known() => return Ok(version),
-        Some(Ok(version)) => format!("there is no PTX version {version}; the newest is {}", PtxVersion::NEWEST),
+        Some(Ok(version)) => format!(
+            "there is no PTX version {version}; the newest is {}",
+            PtxVersion::NEWEST
+        ),
         Some(Err(error)) => error.to_string(),
         None => "`ptx` is a version such as 8.0".to_owned(),
     };
@@ -231,7 +256,8 @@ fn source(text: &str, at: Location) -> Option<&str> {
     text.get(start..start + len)
 }
 
-/// Reads a parameter's value from the text of a command line; `None` where its type does not fit. Its range is not checked.
+/// Reads a parameter's value from the text of a command line; `None` where its type does not fit. Its range is not
+/// checked.
 pub fn parse_value(param: &ParamInfo, text: &str) -> Option<Value> {
     match param.range {
         Range::Int { .. } => text.parse().ok().map(Value::Int),
@@ -273,7 +299,9 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
-        Ok(Node::Scalar(u64::try_from(value).map_or(Value::Float(value as f64), Value::Int)))
+        Ok(Node::Scalar(
+            u64::try_from(value).map_or(Value::Float(value as f64), Value::Int),
+        ))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
