@@ -1,0 +1,414 @@
+//! Instances of the table's rows, and the same with one thing wrong.
+
+use super::operands::Place;
+use super::rng::Rng;
+use super::setting::{self, Setting};
+use ptxgen::ptx::isa::{self, Alternative, Form, Gate, OperandKind, OperandSpec, Row};
+use ptxgen::ptx::types::Type;
+use std::collections::HashSet;
+
+/// One instruction to be judged.
+pub struct Case {
+    /// The row it was made from.
+    pub row: &'static str,
+    /// How it was made.
+    pub kind: &'static str,
+    /// The module it stands in.
+    pub setting: Setting,
+    /// The statement, semicolon included.
+    pub text: String,
+}
+
+/// How many cases are made of a form.
+pub struct Amount {
+    /// Random combinations beside those that show every alternative once.
+    pub combinations: usize,
+    /// At most this many legal ones.
+    pub legal: usize,
+    /// Faulty ones of each kind.
+    pub faults: usize,
+}
+
+/// A row's form with modifiers and operands, before it is written down.
+struct Draft {
+    picks: Vec<Option<&'static Alternative>>,
+    operands: Vec<String>,
+}
+
+type Picks = Vec<Option<&'static Alternative>>;
+
+/// Every case of every row, without repetition.
+pub fn all(amount: &Amount) -> Vec<Case> {
+    let mut found = Vec::new();
+    let foreign = modifiers();
+    for row in isa::rows() {
+        let entry = isa::entries(row.base())
+            .iter()
+            .find(|entry| entry.row.name == row.name)
+            .unwrap();
+        for (at, form) in entry.forms().iter().enumerate() {
+            let mut maker = Maker {
+                row,
+                form,
+                foreign: &foreign,
+                rng: Rng::named(&format!("{} {at}", row.name)),
+                out: &mut found,
+            };
+            maker.examples(at);
+            if row.name != "call" {
+                maker.form(amount);
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    found.retain(|case: &Case| seen.insert((case.setting, case.text.clone())));
+    found
+}
+
+/// All modifiers that occur in the table.
+fn modifiers() -> Vec<&'static str> {
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    for row in isa::rows() {
+        for entry in isa::entries(row.base()) {
+            let slots = entry.forms().iter().flat_map(|form| &form.slots);
+            for one in slots.flat_map(|slot| &slot.alternatives) {
+                if seen.insert(one.name) {
+                    found.push(one.name);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Makes the cases of one form.
+struct Maker<'a> {
+    row: &'static Row,
+    form: &'static Form,
+    foreign: &'a [&'static str],
+    rng: Rng,
+    out: &'a mut Vec<Case>,
+}
+
+impl Maker<'_> {
+    /// The row's examples, with the first of its forms.
+    fn examples(&mut self, at: usize) {
+        if at > 0 {
+            return;
+        }
+        for example in self.row.examples {
+            let opcode = isa::Opcode::resolve(example.split([' ', ';']).next().unwrap());
+            let settings = opcode.matches.iter().filter_map(|found| {
+                let gates: Vec<_> = found.gates().map(|(_, gate)| gate).collect();
+                setting::newest(found.form, &gates)
+            });
+            let settings: Vec<_> = settings.take(1).collect();
+            for setting in settings {
+                self.push("example", setting, (*example).to_owned());
+            }
+        }
+    }
+
+    fn push(&mut self, kind: &'static str, setting: Setting, text: String) {
+        self.out.push(Case {
+            row: self.row.name,
+            kind,
+            setting,
+            text,
+        });
+    }
+
+    fn form(&mut self, amount: &Amount) {
+        let mut picks = self.every_alternative();
+        for _ in 0..amount.combinations {
+            picks.push(self.random_picks());
+        }
+        let first = picks[0].clone();
+        let keep = amount.legal.saturating_sub(1);
+        while picks.len() > keep.max(1) {
+            let drop = 1 + self.rng.below(picks.len() - 1);
+            picks.remove(drop);
+        }
+        for (at, picks) in picks.iter().enumerate() {
+            self.legal(picks, at == 0);
+        }
+        for at in 0..amount.faults {
+            let picks = if at == 0 { first.clone() } else { self.random_picks() };
+            self.faults(&picks);
+        }
+        self.gates(&first);
+        let random = self.random_picks();
+        self.gates(&random);
+    }
+
+    /// The plain form, then each alternative of each slot once.
+    fn every_alternative(&mut self) -> Vec<Picks> {
+        let plain: Picks = self
+            .form
+            .slots
+            .iter()
+            .map(|slot| slot.alternatives.first().filter(|_| !slot.optional))
+            .collect();
+        let mut found = vec![plain.clone()];
+        for (at, slot) in self.form.slots.iter().enumerate() {
+            let skip = usize::from(!slot.optional);
+            for one in slot.alternatives.iter().skip(skip) {
+                let mut picks = if self.rng.once_in(2) {
+                    plain.clone()
+                } else {
+                    self.random_picks()
+                };
+                picks[at] = Some(one);
+                found.push(picks);
+            }
+        }
+        found
+    }
+
+    fn random_picks(&mut self) -> Picks {
+        let rng = &mut self.rng;
+        let pick = |slot: &'static isa::Slot| {
+            if slot.optional && rng.once_in(2) {
+                None
+            } else {
+                rng.pick(&slot.alternatives)
+            }
+        };
+        self.form.slots.iter().map(pick).collect()
+    }
+
+    /// What these modifiers need.
+    fn needs(&self, picks: &Picks) -> Vec<&'static Gate> {
+        let chosen = picks.iter().flatten().map(|pick| &pick.gate);
+        std::iter::once(&self.form.gate).chain(chosen).collect()
+    }
+
+    fn legal(&mut self, picks: &Picks, thorough: bool) {
+        let gates = self.needs(picks);
+        let settings = [setting::least(self.form, &gates), setting::newest(self.form, &gates)];
+        for (at, setting) in settings.into_iter().flatten().enumerate() {
+            let draft = self.draft(picks, &setting, false);
+            self.push("plain", setting, self.write(&draft));
+            let draft = self.draft(picks, &setting, true);
+            self.push("operands", setting, self.write(&draft));
+            if thorough && at == 1 {
+                self.every_operand(picks, &setting);
+            }
+        }
+    }
+
+    /// Each candidate of each operand once.
+    fn every_operand(&mut self, picks: &Picks, setting: &Setting) {
+        let plain = self.draft(picks, setting, false);
+        let all = self.candidates(picks, setting, true);
+        for (at, texts) in all.iter().enumerate() {
+            for text in texts {
+                let mut draft = Draft {
+                    picks: picks.clone(),
+                    operands: plain.operands.clone(),
+                };
+                while draft.operands.len() <= at {
+                    let next = all[draft.operands.len()][0].clone();
+                    draft.operands.push(next);
+                }
+                draft.operands[at] = text.clone();
+                self.push("operands", *setting, self.write(&draft));
+            }
+        }
+    }
+
+    /// Texts for each operand of the form.
+    fn candidates(&self, picks: &Picks, setting: &Setting, optional: bool) -> Vec<Vec<String>> {
+        let place = Place {
+            row: self.row,
+            form: self.form,
+            picks,
+        };
+        let mut addresses = 0;
+        let mut found = Vec::new();
+        let wanted = |spec: &&OperandSpec| optional || !spec.optional;
+        for spec in place.form.operands.iter().filter(wanted) {
+            found.push(place.candidates(spec, addresses, setting));
+            addresses += usize::from(spec.kind == OperandKind::Address);
+        }
+        found
+    }
+
+    fn draft(&mut self, picks: &Picks, setting: &Setting, varied: bool) -> Draft {
+        let optional = varied && self.rng.once_in(2);
+        let all = self.candidates(picks, setting, optional);
+        let rng = &mut self.rng;
+        let choose = |texts: &Vec<String>| {
+            let text = if varied && rng.once_in(2) {
+                rng.pick(texts)
+            } else {
+                texts.first()
+            };
+            text.cloned().unwrap_or_default()
+        };
+        Draft {
+            picks: picks.clone(),
+            operands: all.iter().map(choose).collect(),
+        }
+    }
+
+    fn opcode(&self, picks: &Picks) -> String {
+        Place {
+            row: self.row,
+            form: self.form,
+            picks,
+        }
+        .opcode()
+    }
+
+    fn write(&self, draft: &Draft) -> String {
+        statement(&self.opcode(&draft.picks), &draft.operands)
+    }
+
+    /// The plain form where its gates are just missed.
+    fn gates(&mut self, picks: &Picks) {
+        let gates = self.needs(picks);
+        for setting in setting::just_below(self.form, &gates) {
+            let draft = self.draft(picks, &setting, false);
+            self.push("gate", setting, self.write(&draft));
+        }
+    }
+
+    /// One fault of each kind.
+    fn faults(&mut self, picks: &Picks) {
+        let gates = self.needs(picks);
+        let Some(setting) = setting::newest(self.form, &gates) else {
+            return;
+        };
+        let draft = self.draft(picks, &setting, false);
+        self.modifier_faults(&draft, setting);
+        self.operand_faults(&draft, setting);
+    }
+
+    fn modifier_faults(&mut self, draft: &Draft, setting: Setting) {
+        let mods: Vec<&str> = draft.picks.iter().flatten().map(|pick| pick.name).collect();
+        let stray = *self.rng.pick(self.foreign).unwrap();
+        let own: Vec<_> = self.form.slots.iter().flat_map(|slot| &slot.alternatives).collect();
+        let again = self.rng.pick(&own).map_or("ftz", |one| one.name);
+        let ty = self.rng.pick(Type::ALL).unwrap().name();
+        let mut variants: Vec<(&'static str, Vec<&str>)> = Vec::new();
+        let at = self.rng.below(mods.len() + 1);
+        for (kind, name) in [("foreign modifier", stray), ("second modifier", again)] {
+            let mut more = mods.clone();
+            more.insert(at, name);
+            variants.push((kind, more));
+        }
+        if !mods.is_empty() {
+            let mut swapped = mods.clone();
+            swapped[at % mods.len()] = stray;
+            variants.push(("foreign modifier", swapped));
+            let mut dropped = mods.clone();
+            dropped.remove(at % mods.len());
+            variants.push(("missing modifier", dropped));
+        }
+        let types: Vec<_> = (0..mods.len())
+            .filter(|at| Type::from_name(mods[*at]).is_some())
+            .collect();
+        if let Some(at) = self.rng.pick(&types) {
+            let mut other = mods.clone();
+            other[*at] = ty;
+            variants.push(("other type", other));
+        }
+        for (kind, mods) in variants {
+            let opcode = mods
+                .iter()
+                .fold(self.row.base().to_owned(), |text, name| text + "." + name);
+            self.push(kind, setting, statement(&opcode, &draft.operands));
+        }
+    }
+
+    fn operand_faults(&mut self, draft: &Draft, setting: Setting) {
+        const STRANGERS: &[&str] = &[
+            "%p1",
+            "%rs1",
+            "%us1",
+            "%h1",
+            "%r1",
+            "%u1",
+            "%f1",
+            "%xh1",
+            "%rd1",
+            "%l1",
+            "%fd1",
+            "%rq1",
+            "%c1",
+            "7",
+            "-1",
+            "99999",
+            "0f3F800000",
+            "0d3FF0000000000000",
+            "1.5",
+            "_",
+            "%tid.x",
+            "gbl",
+            "!%p1",
+            "!%r1",
+            "{%r1, %r2}",
+            "{%rs1, %rs2}",
+            "[%rd1]",
+            "[%r1]",
+            "(%r1)",
+            "%r1|%p1",
+            "[gbl]",
+            "[smem]",
+            "{%f1, %f2, %f3, %f4}",
+            "L1",
+        ];
+        let opcode = self.opcode(&draft.picks);
+        let count = draft.operands.len();
+        let mut put =
+            |maker: &mut Self, kind, operands: &[String]| maker.push(kind, setting, statement(&opcode, operands));
+        let mut more = draft.operands.clone();
+        more.push((*self.rng.pick(&["%r1", "1", "%rd1", "%p1", "%f1"]).unwrap()).to_owned());
+        put(self, "operand too many", &more);
+        for at in 0..count {
+            let mut fewer = draft.operands.clone();
+            fewer.remove(at);
+            put(self, "operand missing", &fewer);
+            for _ in 0..2 {
+                let stranger = *self.rng.pick(STRANGERS).unwrap();
+                let usable = ["%h", "%xh", "%rq"]
+                    .iter()
+                    .all(|bank| !stranger.starts_with(bank) || setting.declares(bank));
+                if usable {
+                    let mut other = draft.operands.clone();
+                    other[at] = stranger.to_owned();
+                    put(self, "other operand", &other);
+                }
+            }
+            if let Some(parts) = draft.operands[at]
+                .strip_prefix('{')
+                .and_then(|text| text.strip_suffix('}'))
+            {
+                let parts: Vec<_> = parts.split(", ").collect();
+                let mut other = draft.operands.clone();
+                other[at] = format!("{{{}}}", parts[1..].join(", "));
+                if parts.len() > 1 {
+                    put(self, "element missing", &other);
+                }
+                other[at] = format!("{{{}, {}}}", parts.join(", "), parts[0]);
+                put(self, "element too many", &other);
+            }
+        }
+        if count > 1 {
+            let mut swapped = draft.operands.clone();
+            let at = self.rng.below(count - 1);
+            swapped.swap(at, at + 1);
+            put(self, "operands swapped", &swapped);
+        }
+    }
+}
+
+/// `opcode a, b;`
+fn statement(opcode: &str, operands: &[String]) -> String {
+    match operands {
+        [] => format!("{opcode};"),
+        _ => format!("{opcode} {};", operands.join(", ")),
+    }
+}
