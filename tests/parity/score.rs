@@ -26,6 +26,16 @@ impl Score {
         } += 1;
     }
 
+    /// Both together.
+    pub fn plus(&self, other: &Score) -> Score {
+        Score {
+            both_accept: self.both_accept + other.both_accept,
+            falsely_rejected: self.falsely_rejected + other.falsely_rejected,
+            both_reject: self.both_reject + other.both_reject,
+            falsely_accepted: self.falsely_accepted + other.falsely_accepted,
+        }
+    }
+
     /// All pairs.
     pub fn total(&self) -> usize {
         self.both_accept + self.falsely_rejected + self.both_reject + self.falsely_accepted

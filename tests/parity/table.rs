@@ -2,7 +2,7 @@
 
 use super::cases::{self, Amount, Case};
 use super::oracle;
-use super::score::{Difference, Score, classes};
+use super::score::{Difference, Score};
 use super::setting::Setting;
 use ptxgen::ptx::diag::Level;
 use ptxgen::ptx::parse::parse;
@@ -59,9 +59,7 @@ pub fn compare(amount: &Amount) -> (Score, Vec<Difference>) {
     }
     let judged = spread(batches, |(setting, cases)| {
         let lines: Vec<_> = cases.iter().map(|case| case.text.as_str()).collect();
-        let begin = std::time::Instant::now();
         let theirs = oracle::instructions(&setting, &lines);
-        if std::env::var_os("PTXGEN_PARITY_DUMP").is_some() { eprintln!("{setting:?} {} {:?}", lines.len(), begin.elapsed()); }
         let ours: Vec<_> = lines.iter().map(|line| ours(&setting.module(&[line]).0)).collect();
         cases.into_iter().zip(ours.into_iter().zip(theirs)).collect::<Vec<_>>()
     });
@@ -89,7 +87,7 @@ fn the_table_agrees_with_ptxas() {
     if super::common::ptxas().is_none() {
         return;
     }
-    let full = std::env::var_os("PTXGEN_PARITY").is_some();
+    let full = super::full();
     let amount = if full {
         Amount {
             combinations: 12,
@@ -110,20 +108,5 @@ fn the_table_agrees_with_ptxas() {
         score.rejected(),
         score.total()
     );
-    if let Some(path) = std::env::var_os("PTXGEN_PARITY_DUMP") {
-        let mut out = String::new();
-        for (class, members) in classes(&differences) {
-            out += &format!("== {} {class}\n", members.len());
-            for one in members {
-                out += &format!(
-                    "    {} | {} | {} | {}\n",
-                    one.text,
-                    one.origin,
-                    one.ours.as_deref().unwrap_or("ok"),
-                    one.theirs.as_deref().unwrap_or("ok")
-                );
-            }
-        }
-        std::fs::write(path, out).unwrap();
-    }
+    super::dump("PTXGEN_PARITY_DUMP", &differences);
 }
