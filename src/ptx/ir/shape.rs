@@ -40,7 +40,10 @@ pub fn fits_one(spec: &OperandSpec, operand: &Operand) -> bool {
             OperandKind::Reg => {
                 matches!(operand, Operand::Reg(_) | Operand::Part(..) | Operand::Sink)
             }
-            OperandKind::Imm => matches!(operand, Operand::Imm(_)),
+            OperandKind::Imm => match operand {
+                Operand::Special(special) => special.name() == "WARP_SZ",
+                _ => matches!(operand, Operand::Imm(_)),
+            },
             OperandKind::Address => match operand {
                 Operand::Address(_) => spec.parts.iter().filter(|part| !part.optional).count() <= 1,
                 Operand::Bracket(parts) => fits_bracket(&spec.parts, parts),

@@ -6,6 +6,7 @@ use super::{Row, Sets, row};
 const INTEGERS: (&str, &str) = ("type", "u16 u32 u64 s16 s32 s64");
 const WORDS: (&str, &str) = ("word", "u32 s32");
 const CARRY: Sets = &[("type", "u32 s32 u64@4.3 s64@4.3"), ("hilo", "hi lo")];
+const CARRIED: Sets = &[("type", "u32 s32 u64 s64"), ("hilo", "hi lo")];
 const HALF: (&str, &str) = ("half", "f16 f16x2");
 const BRAIN: (&str, &str) = ("brain", "bf16 bf16x2");
 const NARROW: (&str, &str) = ("narrow", "f16 bf16");
@@ -46,7 +47,7 @@ pub(super) static ROWS: &[Row] = &[
         ],
     ),
     row("add.cc", Other, CARRY, &["add.cc.type d, a, b"], &["add.cc.u32 %r1, %r2, %r3;"]),
-    row("addc", Other, CARRY, &["addc{.cc}.type d, a, b"], &["addc.cc.u32 %r1, %r2, %r3;", "addc.u64 %rd1, %rd2, 0;"]),
+    row("addc", Other, CARRIED, &["addc{.cc}.type d, a, b"], &["addc.cc.u32 %r1, %r2, %r3;", "addc.u64 %rd1, %rd2, 0;"]),
     row(
         "sub",
         Pure,
@@ -70,7 +71,7 @@ pub(super) static ROWS: &[Row] = &[
         ],
     ),
     row("sub.cc", Other, CARRY, &["sub.cc.type d, a, b"], &["sub.cc.u32 %r1, %r2, %r3;"]),
-    row("subc", Other, CARRY, &["subc{.cc}.type d, a, b"], &["subc.cc.s32 %r1, %r2, %r3;"]),
+    row("subc", Other, CARRIED, &["subc{.cc}.type d, a, b"], &["subc.cc.s32 %r1, %r2, %r3;"]),
     row(
         "mul",
         Pure,
@@ -116,7 +117,7 @@ pub(super) static ROWS: &[Row] = &[
         ],
     ),
     row("mad.cc", Other, CARRY, &["mad.hilo.cc.type d, a, b, c @3.0,sm_20"], &["mad.lo.cc.u32 %r1, %r2, %r3, %r4;"]),
-    row("madc", Other, CARRY, &["madc.hilo{.cc}.type d, a, b, c @3.0,sm_20"], &["madc.hi.cc.u32 %r1, %r2, %r3, 0;"]),
+    row("madc", Other, CARRIED, &["madc.hilo{.cc}.type d, a, b, c @3.0,sm_20"], &["madc.hi.cc.u32 %r1, %r2, %r3, 0;"]),
     row("mul24", Pure, &[WORDS, ("hilo", "hi lo")], &["mul24.hilo.word d, a, b"], &["mul24.lo.u32 %r1, %r2, %r3;"]),
     row(
         "mad24",

@@ -28,7 +28,7 @@ const TENSOR: Sets = &[
     ("dim3", "3d 4d 5d"),
     ("hint", "L2::cache_hint"),
     ("group", "cta_group::1@8.6,sm_100a/sm_100f/sm_110f cta_group::2@8.6,sm_100a/sm_100f/sm_110f"),
-    ("colmode", "im2col im2col::w@8.6,sm_100a/sm_100f/sm_110f im2col::w::128@8.6,sm_100a/sm_100f/sm_110f"),
+    ("wmode", "im2col::w im2col::w::128"),
     ("op", "add min max inc dec and or xor"),
 ];
 
@@ -122,10 +122,12 @@ pub(super) static ROWS: &[Row] = &[
         &[
             "cp.async.bulk.tensor.dim.shared::cta.global{.tile}.mbarrier::complete_tx::bytes{.group}{.hint} [to], [map, coords:frag/b32], [bar]{, policy:b64/?hint} @8.6,sm_90",
             "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes{.group}{.hint} [to], [map, coords:frag/b32/x5], [bar]{, policy:b64/?hint} @8.6,sm_100",
-            "cp.async.bulk.tensor.dim3.shared::cta.global.colmode.mbarrier::complete_tx::bytes{.group}{.hint} [to], [map, coords:frag/b32], [bar], offsets:frag/b16{, policy:b64/?hint} @8.6,sm_90",
+            "cp.async.bulk.tensor.dim3.shared::cta.global.im2col.mbarrier::complete_tx::bytes{.group}{.hint} [to], [map, coords:frag/b32], [bar], offsets:frag/b16{, policy:b64/?hint} @8.6,sm_90",
+            "cp.async.bulk.tensor.dim3.shared::cta.global.wmode.mbarrier::complete_tx::bytes{.group}{.hint} [to], [map, coords:frag/b32], [bar], offsets:frag/b16{, policy:b64/?hint} @8.6,sm_100",
             "cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.hint} [to], [map, coords:frag/b32], [bar]{, mask:b16/?multicast::cluster}{, policy:b64/?hint} @8.0,sm_90",
-            "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.hint} [to], [map, coords:frag/b32/x5], [bar]{, mask:b16/?multicast::cluster}{, policy:b64/?hint} @8.6,sm_100",
-            "cp.async.bulk.tensor.dim3.shared::cluster.global.colmode.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.hint} [to], [map, coords:frag/b32], [bar], offsets:frag/b16{, mask:b16/?multicast::cluster}{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.hint} [to], [map, coords:frag/b32/x5], [bar]{, mask:b16/?multicast::cluster}{, policy:b64/?hint} @8.6,sm_100a/sm_100f/sm_110f",
+            "cp.async.bulk.tensor.dim3.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.hint} [to], [map, coords:frag/b32], [bar], offsets:frag/b16{, mask:b16/?multicast::cluster}{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.tensor.dim3.shared::cluster.global.wmode.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.hint} [to], [map, coords:frag/b32], [bar], offsets:frag/b16{, mask:b16/?multicast::cluster}{, policy:b64/?hint} @8.6,sm_100a/sm_100f/sm_110f",
             "cp.async.bulk.tensor.dim.global.shared::cta{.tile}.bulk_group{.hint} [map, coords:frag/b32], [from]{, policy:b64/?hint} @8.0,sm_90",
             "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group{.hint} [map, coords:frag/b32/x5], [from]{, policy:b64/?hint} @8.6,sm_100a/sm_100f/sm_110f",
             "cp.async.bulk.tensor.dim3.global.shared::cta.im2col_no_offs.bulk_group{.hint} [map, coords:frag/b32], [from]{, policy:b64/?hint} @8.0,sm_90",
@@ -145,8 +147,9 @@ pub(super) static ROWS: &[Row] = &[
         TENSOR,
         &[
             "cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.hint} [map, coords:frag/b32]{, policy:b64/?hint} @8.0,sm_90",
-            "cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4{.hint} [map, coords:frag/b32/x5]{, policy:b64/?hint} @8.6,sm_100",
-            "cp.async.bulk.prefetch.tensor.dim3.L2.global.colmode{.hint} [map, coords:frag/b32], offsets:frag/b16{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4{.hint} [map, coords:frag/b32/x5]{, policy:b64/?hint} @8.6,sm_100a/sm_100f/sm_110f",
+            "cp.async.bulk.prefetch.tensor.dim3.L2.global.im2col{.hint} [map, coords:frag/b32], offsets:frag/b16{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.prefetch.tensor.dim3.L2.global.wmode{.hint} [map, coords:frag/b32], offsets:frag/b16{, policy:b64/?hint} @8.6,sm_100a/sm_100f/sm_110f",
         ],
         &["cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd1, {%r1, %r2}];"],
     ),

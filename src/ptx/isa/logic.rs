@@ -17,7 +17,7 @@ pub(super) static ROWS: &[Row] = &[
         Pure,
         &[("op", "or and")],
         &[
-            "lop3.b32 d, a, b, c, lut:imm @4.3,sm_50",
+            "lop3.b32 d:sink, a, b, c, lut:imm @4.3,sm_50",
             "lop3.op.b32 d|p:pred, a, b, c, lut:imm, {!}q:pred @8.2,sm_70",
         ],
         &["lop3.b32 %r1, %r2, %r3, %r4, 0x1e;", "lop3.or.b32 %r1|%p1, %r2, %r3, %r4, 0x3f, %p2;", "lop3.and.b32 _|%p1, %r2, %r3, %r4, 0x3f, !%p2;"],

@@ -4,6 +4,7 @@ use super::Effect::{Atomic, Load, Other, Store};
 use super::{Row, Sets, row};
 
 const ACCESS: Sets = &[
+    ("v24", "v2 v4"),
     ("ss", "const global local param param::entry@8.3 param::func@8.3 shared shared::cta@7.8 shared::cluster@7.8,sm_90"),
     ("ordered", "global shared shared::cta@7.8 shared::cluster@7.8,sm_90"),
     ("writable", "global local param param::func@8.3 shared shared::cta@7.8 shared::cluster@7.8,sm_90"),
@@ -56,11 +57,11 @@ const MULTIMEM: Sets = &[
     ("bits", "b32 b64"),
     ("word", "u32 u64 s32 s64"),
     ("sword", "b32 b64 u32 u64 s32 s64"),
-    ("acc", "acc::f32 acc::f16@8.6,sm_100a/sm_101a/sm_100f/sm_110f"),
+    ("acc", "acc::f32 acc::f16@8.6,sm_100a/sm_100f/sm_110f"),
     ("v", "v2 v4 v8"),
     (
         "ftype",
-        "f16 f16x2 bf16 bf16x2 f32 f64 e5m2@8.6,sm_100a/sm_101a/sm_100f/sm_110f e5m2x2@8.6,sm_100a/sm_101a/sm_100f/sm_110f e5m2x4@8.6,sm_100a/sm_101a/sm_100f/sm_110f e4m3@8.6,sm_100a/sm_101a/sm_100f/sm_110f e4m3x2@8.6,sm_100a/sm_101a/sm_100f/sm_110f e4m3x4@8.6,sm_100a/sm_101a/sm_100f/sm_110f",
+        "f16 f16x2 bf16 bf16x2 f32 f64 e5m2@8.6,sm_100a/sm_100f/sm_110f e5m2x2@8.6,sm_100a/sm_100f/sm_110f e5m2x4@8.6,sm_100a/sm_100f/sm_110f/sm_120a/sm_121a e4m3@8.6,sm_100a/sm_100f/sm_110f e4m3x2@8.6,sm_100a/sm_100f/sm_110f e4m3x4@8.6,sm_100a/sm_100f/sm_110f/sm_120a/sm_121a",
     ),
 ];
 
@@ -98,7 +99,7 @@ pub(super) static ROWS: &[Row] = &[
         "ldu",
         Load,
         ACCESS,
-        &["ldu{.global}{.vec}.type d:vec/loose, [a] @2.0,sm_20"],
+        &["ldu{.global}{.v24}.type d:vec/loose, [a] @2.0,sm_20"],
         &["ldu.global.f32 %f1, [%rd1];"],
     ),
     row(
@@ -128,7 +129,7 @@ pub(super) static ROWS: &[Row] = &[
         "st.bulk",
         Store,
         &[("ss", "shared::cta")],
-        &["st.bulk{.weak}{.ss} [a], size:u64, zero:imm/0..0 @8.6,sm_100"],
+        &["st.bulk{.weak}{.ss} [a], size:address, zero:imm/0..0 @8.6,sm_100"],
         &["st.bulk.weak.shared::cta [%rd1], %rd2, 0;"],
     ),
     row(

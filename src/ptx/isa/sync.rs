@@ -15,8 +15,8 @@ const FENCE: Sets = &[
 const MBARRIER: Sets = &[
     ("own", "shared shared::cta@7.8"),
     ("any", "shared shared::cta@7.8 shared::cluster@8.0,sm_90"),
-    ("sem", "release relaxed@8.0,sm_90"),
-    ("waitsem", "acquire relaxed@8.0,sm_90"),
+    ("sem", "release relaxed@8.6,sm_90"),
+    ("waitsem", "acquire relaxed@8.6,sm_90"),
     ("reach", "cta cluster@8.0,sm_90"),
     ("op", "arrive arrive_drop"),
 ];
@@ -131,7 +131,8 @@ pub(super) static ROWS: &[Row] = &[
         &[
             "mbarrier.op{.own}.b64 =state:b64/sink, [a] @7.0,sm_80",
             "mbarrier.op{.own}.b64 =state:b64/sink, [a], count:u32 @7.8,sm_90",
-            "mbarrier.op.sem.reach{.own}.b64 =state:b64/sink, [a]{, count:u32} @8.0,sm_80",
+            "mbarrier.op.sem.reach{.own}.b64 =state:b64/sink, [a] @8.0,sm_80",
+            "mbarrier.op.sem.reach{.own}.b64 =state:b64/sink, [a], count:u32 @8.0,sm_90",
             "mbarrier.op.shared::cluster.b64 =state:sink/only, [a]{, count:u32} @8.0,sm_90",
             "mbarrier.op.sem.reach.shared::cluster.b64 =state:sink/only, [a]{, count:u32} @8.0,sm_90",
             "mbarrier.op.expect_tx{.own}.b64 =state:b64/sink, [a], tx:u32 @8.0,sm_90",

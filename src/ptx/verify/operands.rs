@@ -170,6 +170,9 @@ impl Fit<'_> {
             return Err(Complaint::Elements(2, parts.len()));
         }
         for part in parts {
+            if *part == Operand::Sink && spec.role == Role::Use {
+                return Err(Complaint::Kind("a register"));
+            }
             if let Operand::Reg(reg) | Operand::Part(reg, _) = part
                 && let Some(ty) = self.scope.reg_type(*reg)
                 && ty.bits() != width
@@ -209,8 +212,10 @@ impl Fit<'_> {
         if want.is_some_and(|want| want != parts.len()) {
             return Err(Complaint::Elements(want.unwrap_or(1), parts.len()));
         }
-        let scalars = parts.iter().filter(|part| !matches!(part, Operand::Sink));
-        for part in scalars {
+        for part in parts {
+            if *part == Operand::Sink && spec.role != Role::Use {
+                continue;
+            }
             if matches!(part, Operand::Vector(_) | Operand::List(_) | Operand::Bracket(_) | Operand::Address(_)) {
                 return Err(Complaint::Kind("a register in the vector"));
             }
@@ -281,7 +286,11 @@ impl Fit<'_> {
                 }
                 self.range(spec, operand)
             }
-            Operand::Special(special) if special.name() == "WARP_SZ" => Ok(()),
+            Operand::Special(special) if special.name() == "WARP_SZ" => match want {
+                _ if spec.role != Role::Use => Err(Complaint::Kind("a register")),
+                Some(want) if !want.is_integral() => Err(Complaint::Constant(want)),
+                _ => Ok(()),
+            },
             Operand::Special(special) => match want {
                 _ if !spec.src || spec.role != Role::Use => Err(Complaint::Special),
                 Some(want) if !classes::takes_special(want, special.info().ty) => {
@@ -290,10 +299,11 @@ impl Fit<'_> {
                 _ => Ok(()),
             },
             Operand::Symbol(_, offset) => match spec.role {
+                Role::Use if want == Some(Type::Pred) => Err(Complaint::Address),
                 Role::Use if spec.src || *offset != 0 => Ok(()),
                 _ => Err(Complaint::Address),
             },
-            Operand::Sink if !spec.sink => Err(Complaint::Kind("a register, not `_`,")),
+            Operand::Sink if !spec.sink => Err(Complaint::Kind("a register")),
             _ => Ok(()),
         }
     }
