@@ -30,7 +30,8 @@ pub use params::{ParamError, ParamInfo, Range, Spec, Value, Values};
 
 use crate::ptx::build::{BuildError, ModuleBuilder};
 use crate::ptx::ir::{Module, Stmt};
-use crate::ptx::print::{Notes, print};
+use crate::ptx::ir::Notes;
+use crate::ptx::print::print;
 use crate::ptx::target::{PtxVersion, Target};
 use crate::ptx::types::Space;
 use std::error::Error;

@@ -42,3 +42,6 @@ pub use module::{Built, ModuleBuilder};
 pub use needs::Needs;
 pub use ops::{Cmp, Float, Int, Number};
 pub use value::{B16, B32, B64, Class, Cond, F32, F64, Pred, Reg, Value};
+
+#[cfg(test)]
+mod tests;
