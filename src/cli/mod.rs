@@ -1,6 +1,6 @@
 //! The command line: arguments in, products to standard output, everything else to standard error.
 //!
-//! A subcommand is one file with `Args` and `run`, and one line in [`Command`] and in [`Command::run`].
+//! A subcommand is one file with `Args` and `run`, one line in `Command` and one in `Command::run`.
 
 mod emit;
 mod input;

@@ -1,7 +1,7 @@
 //! PTX text to IR. Parsing never fails: it gives a module and what was wrong with the text.
 //!
 //! One pass, one token of look-ahead. Names are resolved on the way: registers, variables and functions are declared before
-//! they are used; labels may come later and are filled in when their scope ends ([`labels`]). After an error the parser goes
+//! they are used; labels may come later and are filled in when their scope ends (see `labels`). After an error the parser goes
 //! on at the next statement, or at the next function.
 
 mod body;
