@@ -1,5 +1,7 @@
 //! Printing and parsing are inverse: print(parse(text)) parses to the same module, for every PTX file at hand.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 mod common;
 
 use ptxgen::ptx::parse::parse;

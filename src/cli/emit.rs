@@ -118,7 +118,10 @@ fn request(args: &Args) -> anyhow::Result<Result<Request, String>> {
 fn read_spec(path: &Path) -> anyhow::Result<(String, String)> {
     if path.as_os_str() == "-" {
         let text = io::read_to_string(io::stdin().lock().take(SPEC_LIMIT));
-        return Ok(("<stdin>".to_owned(), text.context("cannot read the spec from standard input")?));
+        return Ok((
+            "<stdin>".to_owned(),
+            text.context("cannot read the spec from standard input")?,
+        ));
     }
     let file = path.display().to_string();
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {file}"))?;
@@ -187,7 +190,9 @@ impl<'a> LaunchFile<'a> {
             kernel: request.kernel.name,
             target: header.target.first().map_or("", |target| target),
             ptx: header.version.as_deref().unwrap_or_default(),
-            parameters: params.map(|param| (param.name, value(request.values.of(param)))).collect(),
+            parameters: params
+                .map(|param| (param.name, value(request.values.of(param))))
+                .collect(),
             entries: emitted.launches.iter().map(Entry::new).collect(),
         }
     }

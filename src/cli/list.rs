@@ -50,7 +50,11 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         names => names.iter().map(find).collect::<Result<_, _>>()?,
     };
     let text = match args.format {
-        Format::Human => kernels.iter().map(|kernel| human(kernel)).collect::<Vec<_>>().join("\n"),
+        Format::Human => kernels
+            .iter()
+            .map(|kernel| human(kernel))
+            .collect::<Vec<_>>()
+            .join("\n"),
         Format::Json => {
             let kernels: Vec<_> = kernels.iter().map(|kernel| json_of(kernel)).collect();
             serde_json::to_string_pretty(&json!({ "kernels": kernels }))? + "\n"
@@ -79,7 +83,11 @@ fn human(kernel: &KernelInfo) -> String {
     }
     for launch in kernel.launches(&Values::default()) {
         let (grid, block) = (launch.grid[0], launch.block[0]);
-        let _ = writeln!(text, "  {}: {} ({grid} blocks of {block} by default)", launch.entry, launch.summary);
+        let _ = writeln!(
+            text,
+            "  {}: {} ({grid} blocks of {block} by default)",
+            launch.entry, launch.summary
+        );
     }
     for contract in kernel.contracts {
         let _ = writeln!(text, "  {}: {}", contract.id, contract.text);
@@ -102,7 +110,11 @@ fn json_of(kernel: &KernelInfo) -> serde_json::Value {
             })
         })
         .collect();
-    let contracts: Vec<_> = kernel.contracts.iter().map(|c| json!({ "id": c.id, "text": c.text })).collect();
+    let contracts: Vec<_> = kernel
+        .contracts
+        .iter()
+        .map(|c| json!({ "id": c.id, "text": c.text }))
+        .collect();
     let launches: Vec<_> = kernel
         .launches(&Values::default())
         .iter()
@@ -121,7 +133,9 @@ fn json_of(kernel: &KernelInfo) -> serde_json::Value {
 
 fn range(range: &Range) -> serde_json::Value {
     match range {
-        Range::Int { min, max, multiple } => json!({ "type": "integer", "min": min, "max": max, "multiple_of": multiple }),
+        Range::Int { min, max, multiple } => {
+            json!({ "type": "integer", "min": min, "max": max, "multiple_of": multiple })
+        }
         Range::Float { min, max } => json!({ "type": "number", "min": min, "max": max }),
         Range::Words(words) => json!({ "type": "string", "one_of": words }),
     }

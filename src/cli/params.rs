@@ -20,7 +20,11 @@ impl ParamFlags {
     pub fn apply(&self, kernel: &KernelInfo, values: &mut Values) -> anyhow::Result<()> {
         for (name, text) in &self.0 {
             let Some(param) = kernel.param(name) else {
-                let flags: Vec<_> = kernel.params.iter().map(|param| format!("--{}", flag(param.name))).collect();
+                let flags: Vec<_> = kernel
+                    .params
+                    .iter()
+                    .map(|param| format!("--{}", flag(param.name)))
+                    .collect();
                 anyhow::bail!("`{}` has no --{}; it has {}", kernel.name, flag(name), flags.join(", "));
             };
             let value = spec::parse_value(param, text);

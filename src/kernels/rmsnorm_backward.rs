@@ -255,7 +255,11 @@ impl RmsNormBackward {
         let twice = k.mul(once, rstd);
         let factor = k.mul(twice, rstd);
         setup.sweep.each(k, &setup.place, pointers, |k, chunk| {
-            let dx: Vec<_> = chunk.load_product(k, 1, 2).into_iter().map(|scaled| k.mul(scaled, factor)).collect();
+            let dx: Vec<_> = chunk
+                .load_product(k, 1, 2)
+                .into_iter()
+                .map(|scaled| k.mul(scaled, factor))
+                .collect();
             chunk.store(k, 3, &dx);
         });
     }

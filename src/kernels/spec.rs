@@ -148,10 +148,15 @@ fn read_kernel(value: Spanned<Node>, text: &str) -> Result<(&'static KernelInfo,
             let message = "a spec has one kernel; this is a second one";
             return Err(SpecError::new(message, entries[1].0.referenced));
         }
-        _ => return Err(SpecError::new("`kernel` is a kernel's name with its parameters", value.referenced)),
+        _ => {
+            return Err(SpecError::new(
+                "`kernel` is a kernel's name with its parameters",
+                value.referenced,
+            ));
+        }
     };
-    let kernel = KernelInfo::find(&name.value)
-        .ok_or_else(|| SpecError::new(unknown_kernel(&name.value), name.referenced))?;
+    let kernel =
+        KernelInfo::find(&name.value).ok_or_else(|| SpecError::new(unknown_kernel(&name.value), name.referenced))?;
     let values = match params {
         None => Values::default(),
         Some(params) => read_params(kernel, params, text)?,
@@ -179,7 +184,12 @@ fn read_params(kernel: &'static KernelInfo, params: Spanned<Node>, text: &str) -
     for (key, value) in entries {
         let param = kernel.param(&key.value).ok_or_else(|| {
             let names: Vec<_> = kernel.params.iter().map(|param| format!("`{}`", param.name)).collect();
-            let message = format!("`{}` has no parameter `{}`; it has {}", kernel.name, key.value, names.join(", "));
+            let message = format!(
+                "`{}` has no parameter `{}`; it has {}",
+                kernel.name,
+                key.value,
+                names.join(", ")
+            );
             SpecError::new(message, key.referenced)
         })?;
         let at = value.referenced;
@@ -217,7 +227,10 @@ fn read_version(value: &Spanned<Node>, text: &str) -> Result<PtxVersion, SpecErr
     };
     let message = match written.map(str::parse::<PtxVersion>) {
         Some(Ok(version)) if version.is_known() => return Ok(version),
-        Some(Ok(version)) => format!("there is no PTX version {version}; the newest is {}", PtxVersion::NEWEST),
+        Some(Ok(version)) => format!(
+            "there is no PTX version {version}; the newest is {}",
+            PtxVersion::NEWEST
+        ),
         Some(Err(error)) => error.to_string(),
         None => "`ptx` is a version such as 8.0".to_owned(),
     };
@@ -273,7 +286,9 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
-        Ok(Node::Scalar(u64::try_from(value).map_or(Value::Float(value as f64), Value::Int)))
+        Ok(Node::Scalar(
+            u64::try_from(value).map_or(Value::Float(value as f64), Value::Int),
+        ))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Node, E> {

@@ -3,7 +3,10 @@
 use super::Effect::{Async, Fence, Pure};
 use super::{Row, Sets, row};
 
-const CP: Sets = &[("prefetch", "L2::64B L2::128B L2::256B"), ("own", "shared shared::cta@7.8")];
+const CP: Sets = &[
+    ("prefetch", "L2::64B L2::128B L2::256B"),
+    ("own", "shared shared::cta@7.8"),
+];
 
 const BULK: Sets = &[
     ("dst", "shared::cta@8.6 shared::cluster"),
@@ -23,10 +26,19 @@ const TENSOR: Sets = &[
     ("dim", "1d 2d 3d 4d 5d"),
     ("dst", "shared::cta@8.6 shared::cluster"),
     ("hint", "L2::cache_hint"),
-    ("group", "cta_group::1@8.6,sm_100a/sm_100f/sm_110f cta_group::2@8.6,sm_100a/sm_100f/sm_110f"),
+    (
+        "group",
+        "cta_group::1@8.6,sm_100a/sm_100f/sm_110f cta_group::2@8.6,sm_100a/sm_100f/sm_110f",
+    ),
     ("loadmode", "tile tile::gather4@8.6,sm_100a/sm_100f/sm_110f"),
-    ("colmode", "im2col im2col::w@8.6,sm_100a/sm_100f/sm_110f im2col::w::128@8.6,sm_100a/sm_100f/sm_110f"),
-    ("storemode", "tile tile::scatter4@8.6,sm_100a/sm_100f/sm_110f im2col_no_offs"),
+    (
+        "colmode",
+        "im2col im2col::w@8.6,sm_100a/sm_100f/sm_110f im2col::w::128@8.6,sm_100a/sm_100f/sm_110f",
+    ),
+    (
+        "storemode",
+        "tile tile::scatter4@8.6,sm_100a/sm_100f/sm_110f im2col_no_offs",
+    ),
     ("redmode", "tile im2col_no_offs"),
     ("op", "add min max inc dec and or xor"),
 ];
@@ -44,7 +56,10 @@ const REMOTE: Sets = &[
 ];
 
 const MAP: Sets = &[
-    ("field1", "rank elemtype interleave_layout swizzle_mode fill_mode swizzle_atomicity@8.6,sm_100a/sm_100f/sm_110f/sm_120a/sm_120f"),
+    (
+        "field1",
+        "rank elemtype interleave_layout swizzle_mode fill_mode swizzle_atomicity@8.6,sm_100a/sm_100f/sm_110f/sm_120a/sm_120f",
+    ),
     ("field2", "box_dim global_dim element_stride"),
     ("ss", "global shared::cta"),
 ];
@@ -69,7 +84,13 @@ pub(super) static ROWS: &[Row] = &[
             "cp.async.ca.shared.global.L2::cache_hint [%r1], [%rd1], 8, 4, %rd2;",
         ],
     ),
-    row("cp.async.commit_group", Async, &[], &["cp.async.commit_group @7.0,sm_80"], &["cp.async.commit_group;"]),
+    row(
+        "cp.async.commit_group",
+        Async,
+        &[],
+        &["cp.async.commit_group @7.0,sm_80"],
+        &["cp.async.commit_group;"],
+    ),
     row(
         "cp.async.wait",
         Async,
@@ -108,7 +129,10 @@ pub(super) static ROWS: &[Row] = &[
         "cp.async.bulk.group",
         Async,
         &[],
-        &["cp.async.bulk.commit_group @8.0,sm_90", "cp.async.bulk.wait_group{.read} n:imm @8.0,sm_90"],
+        &[
+            "cp.async.bulk.commit_group @8.0,sm_90",
+            "cp.async.bulk.wait_group{.read} n:imm @8.0,sm_90",
+        ],
         &["cp.async.bulk.commit_group;", "cp.async.bulk.wait_group.read 0;"],
     ),
     row(

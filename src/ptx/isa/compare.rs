@@ -99,13 +99,23 @@ pub(super) static ROWS: &[Row] = &[
         Pure,
         &[("type", "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64")],
         &["selp.type d, a, b, {!}c:pred"],
-        &["selp.b32 %r1, %r2, 0, %p1;", "selp.f32 %f1, 0f3F800000, %f2, %p1;", "selp.s16 %rs1, 1, 0, %p1;"],
+        &[
+            "selp.b32 %r1, %r2, 0, %p1;",
+            "selp.f32 %f1, 0f3F800000, %f2, %p1;",
+            "selp.s16 %rs1, 1, 0, %p1;",
+        ],
     ),
     row(
         "slct",
         Pure,
         &[("dtype", "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64")],
-        &["slct.dtype.s32 d, a:dtype, b:dtype, c:s32", "slct{.ftz}.dtype.f32 d, a:dtype, b:dtype, c:f32"],
-        &["slct.u32.s32 %r1, %r2, %r3, %r4;", "slct.ftz.f32.f32 %f1, %f2, %f3, %f4;"],
+        &[
+            "slct.dtype.s32 d, a:dtype, b:dtype, c:s32",
+            "slct{.ftz}.dtype.f32 d, a:dtype, b:dtype, c:f32",
+        ],
+        &[
+            "slct.u32.s32 %r1, %r2, %r3, %r4;",
+            "slct.ftz.f32.f32 %f1, %f2, %f3, %f4;",
+        ],
     ),
 ];

@@ -52,21 +52,41 @@ pub(super) static ROWS: &[Row] = &[
             "barrier{.cta}.red.popc{.aligned}.u32 d, a{, b}, {!}c:pred @6.0,sm_30",
             "barrier{.cta}.red.op{.aligned}.pred =p:pred, a:u32{, b:u32}, {!}c:pred @6.0,sm_30",
         ],
-        &["barrier.sync 1, 64;", "barrier.cta.sync.aligned 0;", "barrier.red.or.pred %p1, 0, %p2;"],
+        &[
+            "barrier.sync 1, 64;",
+            "barrier.cta.sync.aligned 0;",
+            "barrier.red.or.pred %p1, 0, %p2;",
+        ],
     ),
     row(
         "barrier.cluster",
         Barrier,
         &[("sem", "release relaxed@8.0")],
-        &["barrier.cluster.arrive{.sem}{.aligned} @7.8,sm_90", "barrier.cluster.wait{.acquire}{.aligned} @7.8,sm_90"],
-        &["barrier.cluster.arrive.release.aligned;", "barrier.cluster.wait.acquire.aligned;"],
+        &[
+            "barrier.cluster.arrive{.sem}{.aligned} @7.8,sm_90",
+            "barrier.cluster.wait{.acquire}{.aligned} @7.8,sm_90",
+        ],
+        &[
+            "barrier.cluster.arrive.release.aligned;",
+            "barrier.cluster.wait.acquire.aligned;",
+        ],
     ),
-    row("bar.warp.sync", Warp, &[], &["bar.warp.sync mask:b32 @6.0,sm_30"], &["bar.warp.sync 0xffffffff;"]),
+    row(
+        "bar.warp.sync",
+        Warp,
+        &[],
+        &["bar.warp.sync mask:b32 @6.0,sm_30"],
+        &["bar.warp.sync 0xffffffff;"],
+    ),
     row(
         "membar",
         Fence,
         FENCE,
-        &["membar.level @1.4", "membar.proxy.kind @7.5,sm_70", "membar.proxy.async.where @8.0,sm_90"],
+        &[
+            "membar.level @1.4",
+            "membar.proxy.kind @7.5,sm_70",
+            "membar.proxy.async.where @8.0,sm_90",
+        ],
         &["membar.gl;", "membar.cta;", "membar.proxy.alias;"],
     ),
     row(
@@ -99,7 +119,13 @@ pub(super) static ROWS: &[Row] = &[
         &["mbarrier.init{.own}.b64 [a], count:u32/1..1048575 @7.0,sm_80"],
         &["mbarrier.init.shared::cta.b64 [smem], 1;"],
     ),
-    row("mbarrier.inval", Mbarrier, MBARRIER, &["mbarrier.inval{.own}.b64 [a] @7.0,sm_80"], &["mbarrier.inval.shared.b64 [%r1];"]),
+    row(
+        "mbarrier.inval",
+        Mbarrier,
+        MBARRIER,
+        &["mbarrier.inval{.own}.b64 [a] @7.0,sm_80"],
+        &["mbarrier.inval.shared.b64 [%r1];"],
+    ),
     row(
         "mbarrier.expect_tx",
         Mbarrier,
@@ -142,7 +168,10 @@ pub(super) static ROWS: &[Row] = &[
             "mbarrier.test_wait{.waitsem}{.reach}{.own}.b64 =done:pred, [a], state:b64 @7.0,sm_80",
             "mbarrier.test_wait.parity{.waitsem}{.reach}{.own}.b64 =done:pred, [a], parity:u32 @7.1,sm_80",
         ],
-        &["mbarrier.test_wait.shared.b64 %p1, [%r1], %rd1;", "mbarrier.test_wait.parity.b64 %p1, [%rd1], %r1;"],
+        &[
+            "mbarrier.test_wait.shared.b64 %p1, [%r1], %rd1;",
+            "mbarrier.test_wait.parity.b64 %p1, [%rd1], %r1;",
+        ],
     ),
     row(
         "mbarrier.try_wait",

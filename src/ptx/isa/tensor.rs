@@ -16,9 +16,18 @@ const TCGEN05: Sets = &[
     ("src", "b6x16_p32 b4x16_p64"),
     ("kind", "kind::f16 kind::tf32 kind::f8f6f4 kind::i8"),
     ("mx", "kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4"),
-    ("scale", "scale_vec::1X scale_vec::2X scale_vec::4X block16@8.8 block32@8.8"),
-    ("collect", "collector::a::fill collector::a::use collector::a::lastuse collector::a::discard"),
-    ("collectb", "collector::b0::fill collector::b0::use collector::b0::lastuse collector::b0::discard collector::b1::fill collector::b1::use collector::b1::lastuse collector::b1::discard collector::b2::fill collector::b2::use collector::b2::lastuse collector::b2::discard collector::b3::fill collector::b3::use collector::b3::lastuse collector::b3::discard"),
+    (
+        "scale",
+        "scale_vec::1X scale_vec::2X scale_vec::4X block16@8.8 block32@8.8",
+    ),
+    (
+        "collect",
+        "collector::a::fill collector::a::use collector::a::lastuse collector::a::discard",
+    ),
+    (
+        "collectb",
+        "collector::b0::fill collector::b0::use collector::b0::lastuse collector::b0::discard collector::b1::fill collector::b1::use collector::b1::lastuse collector::b1::discard collector::b2::fill collector::b2::use collector::b2::lastuse collector::b2::discard collector::b3::fill collector::b3::use collector::b3::lastuse collector::b3::discard",
+    ),
 ];
 
 pub(super) static ROWS: &[Row] = &[
@@ -77,7 +86,10 @@ pub(super) static ROWS: &[Row] = &[
             "tcgen05.st.sync.aligned.16x256b.num32{.unpack::16b}.b32 [a], r:frag/b32/x4num32 @8.6,sm_100a/sm_100f/sm_110f",
             "tcgen05.st.sync.aligned.16x32bx2.num{.unpack::16b}.b32 [a], half:imm, r:frag/b32/x1num @8.6,sm_100a/sm_100f/sm_110f",
         ],
-        &["tcgen05.st.sync.aligned.32x32b.x2.b32 [%r3], {%r1, %r2};", "tcgen05.st.sync.aligned.16x32bx2.x1.b32 [%r3], 4, {%r1};"],
+        &[
+            "tcgen05.st.sync.aligned.32x32b.x2.b32 [%r3], {%r1, %r2};",
+            "tcgen05.st.sync.aligned.16x32bx2.x1.b32 [%r3], 4, {%r1};",
+        ],
     ),
     row(
         "tcgen05.wait",
@@ -95,9 +107,18 @@ pub(super) static ROWS: &[Row] = &[
             "tcgen05.cp.group.64x128b.warps{.b8x16}{.src} [to], from:b64 @8.6,sm_100a/sm_100f/sm_110f",
             "tcgen05.cp.group.32x128b.warpx4{.b8x16}{.src} [to], from:b64 @8.6,sm_100a/sm_100f/sm_110f",
         ],
-        &["tcgen05.cp.cta_group::1.128x256b [%r1], %rd1;", "tcgen05.cp.cta_group::1.32x128b.warpx4.b8x16.b6x16_p32 [%r1], %rd1;"],
+        &[
+            "tcgen05.cp.cta_group::1.128x256b [%r1], %rd1;",
+            "tcgen05.cp.cta_group::1.32x128b.warpx4.b8x16.b6x16_p32 [%r1], %rd1;",
+        ],
     ),
-    row("tcgen05.shift", Async, TCGEN05, &["tcgen05.shift.group.down [a] @8.6,sm_100a/sm_100f/sm_110f"], &["tcgen05.shift.cta_group::1.down [%r1];"]),
+    row(
+        "tcgen05.shift",
+        Async,
+        TCGEN05,
+        &["tcgen05.shift.group.down [a] @8.6,sm_100a/sm_100f/sm_110f"],
+        &["tcgen05.shift.cta_group::1.down [%r1];"],
+    ),
     row(
         "tcgen05.mma",
         Async,
@@ -142,7 +163,9 @@ pub(super) static ROWS: &[Row] = &[
         "tcgen05.commit",
         Async,
         TCGEN05,
-        &["tcgen05.commit.group.mbarrier::arrive::one{.shared::cluster}{.multicast::cluster}.b64 [bar]{, mask:b16} @8.6,sm_100a/sm_100f/sm_110f"],
+        &[
+            "tcgen05.commit.group.mbarrier::arrive::one{.shared::cluster}{.multicast::cluster}.b64 [bar]{, mask:b16} @8.6,sm_100a/sm_100f/sm_110f",
+        ],
         &[
             "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r1];",
             "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r1], %rs1;",
@@ -153,6 +176,9 @@ pub(super) static ROWS: &[Row] = &[
         Async,
         &[("side", "fence::before_thread_sync fence::after_thread_sync")],
         &["tcgen05.side @8.6,sm_100a/sm_100f/sm_110f"],
-        &["tcgen05.fence::before_thread_sync;", "tcgen05.fence::after_thread_sync;"],
+        &[
+            "tcgen05.fence::before_thread_sync;",
+            "tcgen05.fence::after_thread_sync;",
+        ],
     ),
 ];

@@ -28,26 +28,56 @@ pub(super) static ROWS: &[Row] = &[
             "vote.mode.pred d, {!}a @1.2,sm_12 !6.4,sm_70",
             "vote.ballot.b32 d, {!}a:pred @2.0,sm_20 !6.4,sm_70",
         ],
-        &["vote.sync.any.pred %p1, %p2, -1;", "vote.sync.ballot.b32 %r1, !%p1, 0xffffffff;"],
+        &[
+            "vote.sync.any.pred %p1, %p2, -1;",
+            "vote.sync.ballot.b32 %r1, !%p1, 0xffffffff;",
+        ],
     ),
     row(
         "match",
         Warp,
         &[("bits", "b32 b64")],
-        &["match.any.sync.bits d:b32, a, mask:b32 @6.0,sm_70", "match.all.sync.bits d:b32{|p:pred}, a, mask:b32 @6.0,sm_70"],
-        &["match.any.sync.b32 %r1, %r2, 0xffffffff;", "match.all.sync.b64 %r1|%p1, %rd1, -1;"],
+        &[
+            "match.any.sync.bits d:b32, a, mask:b32 @6.0,sm_70",
+            "match.all.sync.bits d:b32{|p:pred}, a, mask:b32 @6.0,sm_70",
+        ],
+        &[
+            "match.any.sync.b32 %r1, %r2, 0xffffffff;",
+            "match.all.sync.b64 %r1|%p1, %rd1, -1;",
+        ],
     ),
-    row("activemask", Warp, &[], &["activemask.b32 d @6.2,sm_30"], &["activemask.b32 %r1;"]),
+    row(
+        "activemask",
+        Warp,
+        &[],
+        &["activemask.b32 d @6.2,sm_30"],
+        &["activemask.b32 %r1;"],
+    ),
     row(
         "redux",
         Warp,
-        &[("op", "add min max"), ("bitop", "and or xor"), ("order", "min max"), ("word", "u32 s32")],
+        &[
+            ("op", "add min max"),
+            ("bitop", "and or xor"),
+            ("order", "min max"),
+            ("word", "u32 s32"),
+        ],
         &[
             "redux.sync.op.word d, a, mask:b32 @7.0,sm_80",
             "redux.sync.bitop.b32 d, a, mask:b32 @7.0,sm_80",
             "redux.sync.order{.abs}{.NaN}.f32 d, a, mask:b32 @8.6,sm_100a/sm_100f",
         ],
-        &["redux.sync.add.s32 %r1, %r2, -1;", "redux.sync.or.b32 %r1, %r2, -1;", "redux.sync.max.NaN.f32 %f1, %f2, -1;"],
+        &[
+            "redux.sync.add.s32 %r1, %r2, -1;",
+            "redux.sync.or.b32 %r1, %r2, -1;",
+            "redux.sync.max.NaN.f32 %f1, %f2, -1;",
+        ],
     ),
-    row("elect", Warp, &[], &["elect.sync d:b32|p:pred, mask:b32 @8.0,sm_90"], &["elect.sync _|%p1, 0xffffffff;", "elect.sync %r1|%p1, -1;"]),
+    row(
+        "elect",
+        Warp,
+        &[],
+        &["elect.sync d:b32|p:pred, mask:b32 @8.0,sm_90"],
+        &["elect.sync _|%p1, 0xffffffff;", "elect.sync %r1|%p1, -1;"],
+    ),
 ];

@@ -93,6 +93,7 @@ impl<'t> Parser<'t> {
                 self.close_scope(state);
             }
             Kind::Punct(b';') => {
+                self.unexpected("a statement in front of `;`");
                 self.bump();
             }
             Kind::Dot => self.directive(state),

@@ -376,7 +376,7 @@ impl<'t> Parser<'t> {
     fn bank_size(&mut self) -> Option<u32> {
         self.bump();
         let span = self.token.span;
-        let size = self.integer("the number of registers")?;
+        let size = self.plain_integer("the number of registers")?;
         self.expect(b'>', "behind the number of registers");
         if !(0..=LARGEST_BANK).contains(&size) {
             self.error(

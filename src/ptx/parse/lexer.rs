@@ -13,7 +13,7 @@ pub(super) enum Kind {
     Number,
     /// `"..."`, quotes included.
     Text,
-    /// One character of punctuation, or `<<` and `>>` as their first character.
+    /// One character of punctuation, or an operator of two (`<<`, `==`, `&&`) by its first.
     Punct(u8),
     /// A character that PTX has no use for.
     Unknown,
@@ -30,7 +30,7 @@ pub(super) struct Token {
 
 impl Token {
     pub fn is(self, punct: u8) -> bool {
-        self.kind == Kind::Punct(punct)
+        self.kind == Kind::Punct(punct) && self.span.end - self.span.start == 1
     }
 }
 
@@ -98,6 +98,13 @@ impl<'t> Lexer<'t> {
         rest.get(blanks) == Some(&b':') && rest.get(blanks + 1) != Some(&b':')
     }
 
+    /// Whether the next thing, blanks apart, is a digit or a parenthesis.
+    pub fn before_number(&self) -> bool {
+        let rest = self.text.as_bytes()[self.at..].iter();
+        let next = rest.copied().find(|byte| !is(*byte, SPACE));
+        next.is_some_and(|byte| is(byte, DIGIT) || byte == b'(')
+    }
+
     /// The next token.
     pub fn next(&mut self) -> Token {
         self.skip_blanks();
@@ -112,7 +119,8 @@ impl<'t> Lexer<'t> {
             byte if is(byte, DIGIT) => self.number(),
             byte if is(byte, WORD) => self.word(),
             b'"' => self.string(),
-            byte @ (b'<' | b'>') if self.byte(1) == byte => self.punct(byte, 2),
+            byte @ (b'<' | b'>' | b'&' | b'|' | b'=') if self.byte(1) == byte => self.punct(byte, 2),
+            byte @ (b'<' | b'>' | b'!') if self.byte(1) == b'=' => self.punct(byte, 2),
             byte if byte.is_ascii_punctuation() => self.punct(byte, 1),
             _ => self.unknown(),
         };
