@@ -1,7 +1,7 @@
 //! `ptxgen emit`: a kernel as PTX.
 
 use super::params::ParamFlags;
-use super::{Outcome, output};
+use super::{Outcome, input, output};
 use crate::kernels::spec::{self, Request};
 use crate::kernels::{self, ArgKind, Emitted, KernelInfo, Value, Values};
 use crate::ptx::target::{PtxVersion, Target};
@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
@@ -47,11 +47,11 @@ pub struct Args {
     #[arg(long, value_name = "X.Y")]
     ptx: Option<PtxVersion>,
 
-    /// Where the PTX goes [default: standard output]
+    /// Where the PTX goes; `-` is standard output, and the default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write how the kernel is launched, as JSON
+    /// Also write how the kernel is launched, as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     launch: Option<PathBuf>,
 
@@ -64,6 +64,10 @@ pub struct Args {
 /// # Errors
 /// If the arguments or the spec are wrong, or a file cannot be read or written.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let is_stdout = |path: &Option<PathBuf>| path.as_deref().is_none_or(|path| path.as_os_str() == STDOUT);
+    if args.launch.is_some() && is_stdout(&args.launch) && is_stdout(&args.output) {
+        bail!("PTX and launch would both go to standard output; give one of them a file");
+    }
     let request = match request(args)? {
         Ok(request) => request,
         Err(report) => {
@@ -75,16 +79,26 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let emitted = request.kernel.emit(&request.values, target, request.ptx)?;
     if let Some(path) = &args.launch {
         let launch = LaunchFile::new(&request, &emitted);
-        output::write_file(path, &(serde_json::to_string_pretty(&launch)? + "\n"))?;
+        write(path, &(serde_json::to_string_pretty(&launch)? + "\n"))?;
     }
-    match &args.output {
-        Some(path) if path.as_os_str() != "-" => output::write_file(path, &emitted.text())?,
-        _ => output::print(&emitted.text())?,
-    }
+    write(args.output.as_deref().unwrap_or(Path::new(STDOUT)), &emitted.text())?;
     Ok(Outcome::Clean)
 }
 
+/// The path that stands for standard output.
+const STDOUT: &str = "-";
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    match path.as_os_str() == STDOUT {
+        true => output::print(text),
+        false => output::write_file(path, text),
+    }
+}
+
 /// What to emit: the spec, and the flags over it. The inner error is a report on the spec, ready to be shown.
+///
+/// # Errors
+/// If the flags are wrong.
 fn request(args: &Args) -> anyhow::Result<Result<Request, String>> {
     let mut request = match &args.spec {
         None => {
@@ -97,13 +111,16 @@ fn request(args: &Args) -> anyhow::Result<Result<Request, String>> {
             }
         }
         Some(path) => {
-            let (file, text) = read_spec(path)?;
-            let request = match spec::read(&text) {
+            let request = match read_spec(path) {
                 Ok(request) => request,
-                Err(error) => return Ok(Err(error.render(&file, &text))),
+                Err(report) => return Ok(Err(report)),
             };
             if let Some(name) = args.kernel.as_deref().filter(|name| *name != request.kernel.name) {
-                bail!("{file} is a spec of `{}`, not of `{name}`", request.kernel.name);
+                bail!(
+                    "{} is a spec of `{}`, not of `{name}`",
+                    path.display(),
+                    request.kernel.name
+                );
             }
             request
         }
@@ -114,22 +131,20 @@ fn request(args: &Args) -> anyhow::Result<Result<Request, String>> {
     Ok(Ok(request))
 }
 
-/// What the spec is called, and its text.
-fn read_spec(path: &Path) -> anyhow::Result<(String, String)> {
-    if path.as_os_str() == "-" {
-        let text = io::read_to_string(io::stdin().lock().take(SPEC_LIMIT));
-        return Ok((
-            "<stdin>".to_owned(),
-            text.context("cannot read the spec from standard input")?,
-        ));
-    }
-    let file = path.display().to_string();
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {file}"))?;
-    Ok((file, text))
+/// Reads a spec.
+///
+/// # Errors
+/// A report that says what is wrong and where, ready to be shown.
+fn read_spec(path: &Path) -> Result<Request, String> {
+    let stdin = path.as_os_str() == "-";
+    let (file, text) = if stdin {
+        ("<stdin>".to_owned(), io::read_to_string(io::stdin().lock()))
+    } else {
+        (output::printable(&path.display().to_string()), fs::read_to_string(path))
+    };
+    let text = text.map_err(|error| format!("{file}: error: {}", input::explain(&error, path)))?;
+    spec::read(&text).map_err(|error| error.render(&file, &text))
 }
-
-/// Bytes of a spec: none comes near it.
-const SPEC_LIMIT: u64 = 1 << 20;
 
 /// The file that `--launch` writes.
 #[derive(Serialize)]

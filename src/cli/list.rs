@@ -118,7 +118,10 @@ fn json_of(kernel: &KernelInfo) -> serde_json::Value {
     let launches: Vec<_> = kernel
         .launches(&Values::default())
         .iter()
-        .map(|launch| json!({ "entry": launch.entry, "summary": launch.summary, "grid": launch.grid, "block": launch.block }))
+        .map(|launch| {
+            let (grid, block) = (launch.grid, launch.block);
+            json!({ "entry": launch.entry, "summary": launch.summary, "grid": grid, "block": block })
+        })
         .collect();
     json!({
         "name": kernel.name,

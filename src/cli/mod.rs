@@ -3,6 +3,7 @@
 //! A subcommand is one file with `Args` and `run`, one line in `Command` and one in `Command::run`.
 
 mod emit;
+mod fmt;
 mod input;
 mod launch;
 mod lint;
@@ -68,6 +69,7 @@ enum Command {
     Emit(emit::Args),
     List(list::Args),
     Lint(lint::Args),
+    Fmt(fmt::Args),
 }
 
 impl Command {
@@ -76,6 +78,7 @@ impl Command {
             Command::Emit(args) => emit::run(args),
             Command::List(args) => list::run(args),
             Command::Lint(args) => lint::run(args),
+            Command::Fmt(args) => fmt::run(args),
         }
     }
 }

@@ -79,6 +79,9 @@ fn replace(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io:
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
+    if !folder.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "there is no such folder"));
+    }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".ptxgen-");
     // Temporary files are private by default; a new product gets what the process' umask leaves of this.

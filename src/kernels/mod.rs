@@ -1,7 +1,7 @@
 //! Kernels that ptxgen emits: one file a kernel, listed in [`KERNELS`].
 //!
-//! A kernel is a struct of parameters ([`Spec`]) that builds a module, says how it is launched, and computes the same in f64
-//! ([`Generate`]). [`emit`] checks the parameters and gives a module with its text and launches.
+//! A kernel is a struct of parameters ([`Spec`]) that builds a module, says how it is launched, and computes the same
+//! in f64 ([`Generate`]). [`emit`] checks the parameters and gives a module with its text and launches.
 //!
 //! ```
 //! use ptxgen::kernels::{self, rmsnorm::RmsNorm};
@@ -29,8 +29,8 @@ pub use launch::{Arg, ArgKind, Launch, Role};
 pub use params::{ParamError, ParamInfo, Range, Spec, Value, Values};
 
 use crate::ptx::build::{BuildError, ModuleBuilder};
-use crate::ptx::ir::{Module, Stmt};
 use crate::ptx::ir::Notes;
+use crate::ptx::ir::{Module, Stmt};
 use crate::ptx::print::print;
 use crate::ptx::target::{PtxVersion, Target};
 use crate::ptx::types::Space;
@@ -225,3 +225,6 @@ fn static_shared(module: &Module, entry: &str) -> u64 {
         _ => end,
     })
 }
+
+#[cfg(test)]
+mod tests;

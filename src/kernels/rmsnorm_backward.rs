@@ -1,8 +1,9 @@
 //! `rmsnorm-backward`: the gradients of y = x / rms(x) * gamma.
 //!
-//! The main entry computes dx, one block a row at a time. dgamma is a sum over rows; two further entries compute it without atomics and so in the
-//! same order every time: each block of the first sums every `%nctaid.x`-th row into its own line of a scratch buffer, the second sums the lines.
-//! Where no statistic is saved, a fourth entry computes rstd for the first of these.
+//! The main entry computes dx, one block a row at a time. dgamma is a sum over rows; two further entries compute it
+//! without atomics and so in the same order every time: each block of the first sums every `%nctaid.x`-th row into
+//! its own line of a scratch buffer, the second sums the lines. Where no statistic is saved, a fourth entry computes
+//! rstd for the first of these.
 
 use super::launch::{Arg, Launch, Role};
 use super::params::{Range, spec};
@@ -47,11 +48,11 @@ impl Generate for RmsNormBackward {
     const CONTRACTS: &'static [Contract] = &[
         Contract {
             id: "P-RMS-BACK-001",
-            text: "dx equals central finite differences in f64 within 1e-5, and exact arithmetic within 1e-6, relative to max|dx|",
+            text: "dx is within 1e-5 * max|dx| of central finite differences in f64, and within 1e-6 of exact arithmetic",
         },
         Contract {
             id: "P-RMS-BACK-002",
-            text: "dgamma is within 5e-6 * sqrt(rows) of exact arithmetic, relative to max|dgamma|, and the same in every run",
+            text: "dgamma is within 5e-6 * sqrt(rows) * max|dgamma| of exact arithmetic, and the same in every run",
         },
     ];
     const ENTRIES: &'static [&'static str] = &[MAIN, PARTIAL, DGAMMA, RSTD];
@@ -205,7 +206,8 @@ impl RmsNormBackward {
         });
     }
 
-    /// One row: `pointers` are those of x, dy, gamma and dx at the thread's first element; `rstd` is computed where it is not given.
+    /// One row: `pointers` are those of x, dy, gamma and dx at the thread's first element; `rstd` is computed where
+    /// it is not given.
     fn row(&self, k: &mut Kernel<'_>, setup: &RowKernel, pointers: &[Reg<B64>], rstd: Option<Reg<F32>>) {
         k.comment("sum of x * dy * gamma");
         let sweep = &setup.sweep;
@@ -246,8 +248,8 @@ impl RmsNormBackward {
         });
     }
 
-    /// A row of one element. There x^2 = rms^2 - eps, so the two terms of dx cancel but for eps: gamma * dy * eps * rstd^3. Their difference would be
-    /// all rounding error.
+    /// A row of one element. There x^2 = rms^2 - eps, so the two terms of dx cancel but for eps: gamma * dy * eps *
+    /// rstd^3. Their difference would be all rounding error.
     fn lone(&self, k: &mut Kernel<'_>, setup: &RowKernel, pointers: &[Reg<B64>], rstd: Option<Reg<F32>>) {
         let rstd = rstd.unwrap_or_else(|| self.row_rstd(k, setup, &pointers[..1]));
         k.comment("dx = gamma * dy * eps * rstd^3");
@@ -275,7 +277,8 @@ impl RmsNormBackward {
         statistics(k, sum, self.hidden, self.eps).1
     }
 
-    /// -rstd^3 * sum / hidden, in an order that keeps every step near 1 for rows of any scale: the sum grows with the rms, rstd falls with it.
+    /// -rstd^3 * sum / hidden, in an order that keeps every step near 1 for rows of any scale: the sum grows with the
+    /// rms, rstd falls with it.
     fn slope(&self, k: &mut Kernel<'_>, sum: Reg<F32>, rstd: Reg<F32>) -> Reg<F32> {
         let mean = k.mul(sum, -1.0 / self.hidden as f32);
         let normal = k.mul(mean, rstd);

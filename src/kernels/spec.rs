@@ -10,8 +10,8 @@
 //! ptx: "8.0"
 //! ```
 //!
-//! Parameters that are left out have their defaults. `target` and `ptx` are optional. Anything unknown, repeated, of a wrong type or out of range is
-//! an error that says where it stands and what would be right.
+//! Parameters that are left out have their defaults. `target` and `ptx` are optional. Anything unknown, repeated, of
+//! a wrong type or out of range is an error that says where it stands and what would be right.
 
 use super::params::{ParamInfo, Range, Value, Values};
 use super::{KERNELS, KernelInfo};
@@ -68,8 +68,20 @@ impl SpecError {
         }
     }
 
-    /// The error with its place, the line it stands in and a mark below: `file` is what the text is called.
+    /// The error with its place, the line it stands in and a mark below: `file` is what the text is called. Control
+    /// characters are replaced: they could fool a terminal.
     pub fn render(&self, file: &str, text: &str) -> String {
+        let visible = |c: char| {
+            if c.is_control() && c != '\t' && c != '\n' {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                c
+            }
+        };
+        self.raw(file, text).chars().map(visible).collect()
+    }
+
+    fn raw(&self, file: &str, text: &str) -> String {
         let Some(line) = self.line.checked_sub(1).and_then(|at| text.lines().nth(at)) else {
             return format!("{file}: error: {}", self.message);
         };
@@ -244,7 +256,8 @@ fn source(text: &str, at: Location) -> Option<&str> {
     text.get(start..start + len)
 }
 
-/// Reads a parameter's value from the text of a command line; `None` where its type does not fit. Its range is not checked.
+/// Reads a parameter's value from the text of a command line; `None` where its type does not fit. Its range is not
+/// checked.
 pub fn parse_value(param: &ParamInfo, text: &str) -> Option<Value> {
     match param.range {
         Range::Int { .. } => text.parse().ok().map(Value::Int),

@@ -1,5 +1,5 @@
-//! From a draft to a body as the parser would read it: registers have ids and names in order of first appearance, labels in order of definition, and
-//! declarations stand in front.
+//! From a draft to a body as the parser would read it: registers have ids and names in order of first appearance,
+//! labels in order of definition, and declarations stand in front.
 
 use super::function::Draft;
 use crate::ptx::ir::{Address, Base, Body, Inst, Label, LabelId, Operand, RegDecl, RegId, RegLine, RegName, Stmt};

@@ -158,7 +158,8 @@ impl<'m> Kernel<'m> {
         reg
     }
 
-    /// Runs `body` with every instruction guarded by the predicate. No control flow inside; what it writes needs a value before.
+    /// Runs `body` with every instruction guarded by the predicate. No control flow inside; what it writes needs a
+    /// value before.
     pub fn when(&mut self, cond: impl Into<Cond>, body: impl FnOnce(&mut Self)) {
         if self.guard.is_some() {
             self.module.fail(BuildError::GuardedFlow(self.name.clone()));
@@ -199,8 +200,8 @@ impl<'m> Kernel<'m> {
         self.draft.stmts.push(Stmt::Inst(id));
     }
 
-    /// Opens a construct that needs labels; they share its number, which is the module's next: names differ across the whole module, so that neither a
-    /// reader nor a plain-text tool confuses two.
+    /// Opens a construct that needs labels; they share its number, which is the module's next: names differ across
+    /// the whole module, so that neither a reader nor a plain-text tool confuses two.
     pub(super) fn construct(&mut self) -> u32 {
         if self.guard.is_some() {
             self.module.fail(BuildError::GuardedFlow(self.name.clone()));

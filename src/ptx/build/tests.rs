@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::ptx::ir::Module;
-use crate::ptx::parse::parse;
 use crate::ptx::ir::Notes;
+use crate::ptx::parse::parse;
 use crate::ptx::print::print;
 use crate::ptx::target::{PtxVersion, Target};
 use proptest::prelude::*;
@@ -48,7 +48,11 @@ fn control_flow_is_written_as_branches_to_labels_of_its_own() {
         let zero = k.compare(Cmp::Eq, sum, 0u32);
         k.if_then(!zero, |k| k.trap_if(zero));
         k.repeat("twice", 2, |k| k.add_into(sum, sum, sum));
-        k.while_loop("until", |k| !k.compare(Cmp::Gt, sum, 100u32), |k| k.add_into(sum, sum, sum));
+        k.while_loop(
+            "until",
+            |k| !k.compare(Cmp::Gt, sum, 100u32),
+            |k| k.add_into(sum, sum, sum),
+        );
     });
     insta::assert_snapshot!(body.replace('\t', "    "), @"
         .reg .b32 %r<5>;
@@ -138,6 +142,18 @@ fn a_sum_over_the_block_meets_at_two_barriers() {
 }
 
 #[test]
+fn sums_of_several_values_share_their_shuffles() {
+    let shuffles = |count: usize| {
+        let body = body(|k| {
+            let (value, lane) = (k.var::<F32>(1.0f32), k.tid_x());
+            k.warp_sums(&vec![value; count], lane);
+        });
+        body.matches("shfl").count()
+    };
+    assert_eq!([1, 2, 4, 8, 32].map(shuffles), [5, 5, 6, 9, 31]);
+}
+
+#[test]
 fn the_module_asks_for_what_its_instructions_need() {
     let header = |target: Option<&str>, opcode: &'static str| {
         let mut module = ModuleBuilder::new();
@@ -200,6 +216,10 @@ fn mistakes_are_errors_that_say_what_is_wrong() {
             k.shared::<F32>("tile", 12289);
         }),
         mistake(|k| {
+            let (value, lane) = (k.var::<F32>(1.0f32), k.tid_x());
+            k.warp_sums(&[value; 3], lane);
+        }),
+        mistake(|k| {
             let p = k.fresh::<Pred>();
             k.when(p, |k| k.if_then(p, |_| {}));
         }),
@@ -229,6 +249,7 @@ fn mistakes_are_errors_that_say_what_is_wrong() {
     there is no special register `%nonsense`
     `n` is declared twice
     `kernel`: 49156 bytes of static shared memory, 49152 are allowed
+    `kernel`: a warp cannot share 3 sums; a power of two up to 32 it can
     `kernel`: control flow inside a guarded region
     `a`: a block of 48 threads is no whole number of warps
     `b` uses a register of another function

@@ -11,7 +11,7 @@ use crate::ptx::source::Span;
 use crate::ptx::types::Space;
 
 /// Directives that open something else at module scope: compilers before PTX 2.2 put no semicolon behind a prototype.
-const OPENERS: &[&str] = &[
+pub(in crate::ptx) const OPENERS: &[&str] = &[
     ".visible", ".extern", ".weak", ".common", ".entry", ".func", ".file", ".section", ".const", ".global", ".shared",
     ".tex",
 ];

@@ -4,7 +4,7 @@ use crate::ptx::source::Span;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::ptx) enum Kind {
     /// A name: letters, digits, `_`, `$`, with a leading `%` where there is one.
     Word,
     /// A dot with the word behind it: `.global`, `.shared::cta`, `.2d`.
@@ -23,7 +23,7 @@ pub(super) enum Kind {
 
 /// A token with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token {
+pub(in crate::ptx) struct Token {
     pub kind: Kind,
     pub span: Span,
 }
@@ -36,14 +36,14 @@ impl Token {
 
 /// Something that starts and never ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unterminated {
+pub(in crate::ptx) enum Unterminated {
     Comment(Span),
     Text(Span),
 }
 
 /// A position in a text.
 #[derive(Clone, Debug)]
-pub(super) struct Lexer<'t> {
+pub(in crate::ptx) struct Lexer<'t> {
     text: &'t str,
     at: usize,
     /// Comments met so far.

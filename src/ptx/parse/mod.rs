@@ -10,13 +10,14 @@ mod expr;
 mod function;
 mod header;
 mod labels;
-mod lexer;
+pub(in crate::ptx) mod lexer;
 mod names;
 mod operand;
 mod pieces;
 mod recover;
 mod spans;
 
+pub(super) use function::OPENERS;
 pub use pieces::pieces;
 pub use spans::{FunctionSpans, HeaderSpans, Pieces, Spans};
 
