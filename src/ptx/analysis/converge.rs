@@ -42,18 +42,21 @@ struct Fates {
     plain: Vec<bool>,
     /// The depth in the dominator tree above which the subtree's edges lead, departures aside.
     low: Vec<u32>,
+    /// Per loop, the number of edges out of it.
+    exits: Vec<u32>,
 }
 
 impl Converge {
     /// Finds where threads meet. `is_barrier` tells for each instruction whether threads may wait for each other there.
     pub fn new(body: &Body, cfg: &Cfg, loops: &Loops, is_barrier: &impl Fn(u32) -> bool) -> Self {
-        let fates = Fates::new(body, cfg, is_barrier);
+        let mut fates = Fates::new(body, cfg, is_barrier);
+        fates.count_exits(cfg, loops);
         let mut departures = Vec::new();
         let mut edges = Vec::new();
         for block in 0..cfg.blocks() {
             let succs = cfg.succs().next(block);
             for to in succs {
-                match fates.departs(cfg, block, *to) {
+                match fates.departs(cfg, loops, block, *to) {
                     Some(departure) => departures.push(departure),
                     None => edges.push((block, *to)),
                 }
@@ -179,6 +182,7 @@ impl Fates {
             fatal: vec![false; nodes],
             plain: vec![false; nodes],
             low: vec![u32::MAX; nodes],
+            exits: Vec::new(),
         };
         fates.plain[cfg.exit() as usize] = true;
         for block in cfg.rpo().iter().rev().filter(|block| **block != cfg.exit()) {
@@ -223,15 +227,31 @@ impl Fates {
         }
     }
 
+    /// Counts the ways out of each loop; traps are none.
+    fn count_exits(&mut self, cfg: &Cfg, loops: &Loops) {
+        self.exits = vec![0; loops.len()];
+        for (from, to) in cfg.succs().edges().filter(|(_, to)| !self.fatal[*to as usize]) {
+            for id in loops.around(from).take_while(|id| !loops.contains(*id, to)) {
+                self.exits[id.0 as usize] += 1;
+            }
+        }
+    }
+
+    /// Whether the edge is the only way out of some loop: then threads that go on will take it too, in a later round.
+    fn ends_loop(&self, loops: &Loops, from: u32, to: u32) -> bool {
+        let mut left = loops.around(from).take_while(|id| !loops.contains(*id, to));
+        left.any(|id| self.exits[id.0 as usize] == 1)
+    }
+
     /// Whether threads that take this edge meet nobody any more, while others go on to a barrier.
-    fn departs(&self, cfg: &Cfg, from: u32, to: u32) -> Option<Departure> {
+    fn departs(&self, cfg: &Cfg, loops: &Loops, from: u32, to: u32) -> Option<Departure> {
         let others = || cfg.succs().next(from).iter().filter(|other| **other != to);
         let fatal = self.fatal[to as usize];
         if fatal && others().any(|other| !self.fatal[*other as usize]) {
             return Some(Departure { from, to, fatal });
         }
         let ends = self.plain[to as usize] || self.is_own_way(cfg, to);
-        let departs = ends && others().any(|other| self.meets[*other as usize]);
+        let departs = ends && others().any(|other| self.meets[*other as usize]) && !self.ends_loop(loops, from, to);
         departs.then_some(Departure { from, to, fatal })
     }
 

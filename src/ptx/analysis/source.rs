@@ -6,7 +6,7 @@ use crate::ptx::types::Space;
 
 /// How the extent of an instruction's results follows from that of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Nature {
+pub enum Nature {
     /// As its operands, but at least this.
     AtLeast(Extent),
     /// As its operands, but at most this: lanes agree on the result.
@@ -15,6 +15,8 @@ pub(super) enum Nature {
     OneLane,
     /// This, whatever the operands are.
     Always(Extent),
+    /// What was stored there, in local memory; else like a load from memory that threads share.
+    Memory,
     /// What was stored to that parameter.
     Slot,
     /// What the called function makes of its arguments.
@@ -51,7 +53,7 @@ fn load(inst: &Inst, is_slot: impl Fn(&Inst) -> bool) -> Nature {
     match (inst.op.base(), inst.op.space) {
         ("ld" | "ldu", Space::Param) if is_slot(inst) => Nature::Slot,
         ("ld" | "ldu", Space::Param | Space::Const) => Nature::AtLeast(Extent::Grid),
-        ("ld" | "ldu", Space::Local) => Nature::Always(Extent::Thread),
+        ("ld" | "ldu", Space::Local | Space::Generic) => Nature::Memory,
         ("ld" | "ldu" | "tex" | "tld4" | "suld" | "txq" | "suq", _) => Nature::AtLeast(Extent::Cta),
         _ => Nature::Always(Extent::Thread),
     }
@@ -74,7 +76,7 @@ fn reads_whole_warp(inst: &Inst) -> bool {
 }
 
 /// Whether an address names a symbol directly, and which.
-pub(super) fn symbol_of(inst: &Inst) -> Option<crate::ptx::ir::SymbolId> {
+pub(in crate::ptx) fn symbol_of(inst: &Inst) -> Option<crate::ptx::ir::SymbolId> {
     inst.operands.iter().find_map(|operand| match operand {
         Operand::Address(address) => match address.base {
             Base::Symbol(symbol) => Some(symbol),

@@ -5,9 +5,10 @@ use super::calls::{Call, Callee};
 use super::converge::Converge;
 use super::exact::Evaluator;
 use super::geometry::{Shape, reads_other_dimensions};
-use super::uniform::{Parts, Surroundings, Uniformity};
+use super::source::{Nature, nature};
+use super::uniform::{Parts, Slot, Surroundings, Uniformity, is_param_slot};
 use crate::ptx::flow::{Cfg, Loops, Ssa};
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Module, Operand, SymbolId};
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, InstId, Module, Operand, SymbolId};
 use crate::ptx::isa::Extent;
 use rustc_hash::FxHashMap;
 
@@ -127,8 +128,8 @@ impl<'m> Unit<'m> {
         }
     }
 
-    fn solve(&mut self, params: &FxHashMap<SymbolId, Extent>, returns: &FxHashMap<FuncId, Extent>) {
-        let parts = Parts {
+    fn parts(&self) -> Parts<'_> {
+        Parts {
             module: self.module,
             function: self.id,
             body: self.body,
@@ -136,7 +137,11 @@ impl<'m> Unit<'m> {
             loops: &self.loops,
             ssa: &self.ssa,
             converge: &self.converge,
-        };
+        }
+    }
+
+    fn solve(&mut self, params: &FxHashMap<SymbolId, Extent>, returns: &FxHashMap<FuncId, Extent>) {
+        let parts = self.parts();
         let of_call = |call: &Call| match call.callee {
             Callee::Known(callee) => returns.get(&callee).copied().unwrap_or(Extent::Thread),
             _ => Extent::Thread,
@@ -146,7 +151,8 @@ impl<'m> Unit<'m> {
             returns: &of_call,
         };
         let mut evaluator = Evaluator::new(self.body, &self.cfg, &self.ssa, self.shape);
-        self.uniformity = Uniformity::new(parts, &surroundings, &mut evaluator);
+        let uniformity = Uniformity::new(parts, &surroundings, &mut evaluator);
+        self.uniformity = uniformity;
     }
 
     /// An evaluator of exact values.
@@ -167,7 +173,7 @@ impl<'m> Unit<'m> {
 
     /// How far apart the results are, given uniform arguments.
     fn return_extent(&self, function: &Function) -> Extent {
-        let extents = function.results.iter().map(|symbol| self.uniformity.slot(*symbol).0);
+        let extents = function.results.iter().map(|symbol| self.uniformity.slot(Slot::Param(*symbol)).0);
         let registers = function.results.iter().any(|symbol| {
             let variable = self.module.variable(*symbol);
             variable.is_some_and(|variable| variable.space == crate::ptx::types::Space::Reg)
@@ -179,7 +185,7 @@ impl<'m> Unit<'m> {
 
     fn argument(&self, call: &Call, arg: &Operand) -> Extent {
         match arg {
-            Operand::Symbol(symbol, _) => self.uniformity.slot(*symbol).0,
+            Operand::Symbol(symbol, _) => self.uniformity.slot(Slot::Param(*symbol)).0,
             Operand::Reg(reg) => {
                 let block = self.cfg.block_of(call.inst);
                 let value = self.ssa.use_of(call.inst, *reg);
@@ -188,6 +194,12 @@ impl<'m> Unit<'m> {
             _ => Extent::Grid,
         }
     }
+}
+
+/// How the results of an instruction follow from its operands.
+pub fn nature_of(unit: &Unit, inst: InstId) -> Nature {
+    let parts = unit.parts();
+    unit.body.insts.get(inst.index()).map_or(Nature::Always(Extent::Thread), |row| nature(row, |row| is_param_slot(parts, row)))
 }
 
 /// The wanted functions and what they call, callees first.

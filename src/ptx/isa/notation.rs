@@ -163,7 +163,13 @@ fn operand(text: &'static str, slots: &[Slot]) -> OperandSpec {
 /// `[...]` or `{...}` with its parts.
 fn group(text: &'static str, kind: OperandKind, slots: &[Slot]) -> OperandSpec {
     let inner = &text[1..text.len().saturating_sub(1).max(1)];
-    let parts = operand_list(inner, slots);
+    let mut parts = operand_list(inner, slots);
+    if kind == OperandKind::Address {
+        // What stands in a bracket has the instruction's type only where the line says so.
+        for part in parts.iter_mut().filter(|part| part.ty == OperandType::Inst) {
+            part.ty = OperandType::Any;
+        }
+    }
     let name = parts.first().map_or("", |part| part.name);
     OperandSpec {
         parts,

@@ -128,17 +128,20 @@ impl Match {
         std::iter::once(("", &self.form.gate)).chain(chosen)
     }
 
+    /// The modifier in a slot.
+    pub fn chosen(&self, slot: usize) -> Option<&'static str> {
+        let pick = usize::from((*self.picks.get(slot)?)?);
+        Some(self.form.slots.get(slot)?.alternatives.get(pick)?.name)
+    }
+
     /// The type in a slot.
     pub fn slot_type(&self, slot: usize) -> Option<Type> {
-        let pick = usize::from((*self.picks.get(slot)?)?);
-        Type::from_name(self.form.slots[slot].alternatives[pick].name)
+        Type::from_name(self.chosen(slot)?)
     }
 
     /// The modifier in the slot of that name.
     pub fn modifier(&self, slot: &str) -> Option<&'static str> {
-        let at = self.form.slots.iter().position(|candidate| candidate.name == slot)?;
-        let pick = usize::from(self.picks[at]?);
-        Some(self.form.slots[at].alternatives[pick].name)
+        self.chosen(self.form.slots.iter().position(|candidate| candidate.name == slot)?)
     }
 }
 

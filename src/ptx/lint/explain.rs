@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::parting::{condition, maker};
-use crate::ptx::analysis::{Unit, Why};
+use crate::ptx::analysis::{Filled, Slot, Unit, Why};
 use crate::ptx::diag::Related;
 use crate::ptx::flow::ValueId;
 use crate::ptx::ir::{Inst, InstId, Operand};
@@ -90,33 +90,51 @@ impl Chain {
                 self.push(context.span(unit.id, last), message);
                 condition(unit, branch).map(|value| (value, branch))
             }
-            Why::Slot(symbol) => {
+            Why::Slot(slot) => {
                 if let Some(span) = span {
-                    let message = format!("{register} is read from `{}` here", unit.module.name(symbol));
-                    self.push(span, message);
+                    self.push(span, format!("{register} is read from `{}` here", slot_name(unit, slot)));
                 }
-                self.slot(context, unit, symbol)
+                self.slot(context, unit, slot)
             }
         }
     }
 
-    /// A parameter: who put the differing value there.
-    fn slot(&mut self, context: &Context, unit: &Unit, symbol: crate::ptx::ir::SymbolId) -> Option<(ValueId, u32)> {
-        let parameter = unit.module.name(symbol);
-        let Some(inst) = unit.uniformity.slot(symbol).1 else {
-            let span = context.parsed.spans.symbols.get(symbol.index()).copied().unwrap_or_default();
-            self.push(span, format!("a caller passes in `{parameter}` what differs between threads"));
-            return None;
+    /// A parameter or local variable: who put the differing value there.
+    fn slot(&mut self, context: &Context, unit: &Unit, slot: Slot) -> Option<(ValueId, u32)> {
+        let name = slot_name(unit, slot);
+        let (inst, apart) = match unit.uniformity.slot(slot).1? {
+            Filled::Inst(inst) => (inst, None),
+            Filled::Apart(inst, branch) => (inst, Some(branch)),
+            Filled::Caller => {
+                if let Slot::Param(symbol) = slot {
+                    let span = context.parsed.spans.symbols.get(symbol.index()).copied().unwrap_or_default();
+                    self.push(span, format!("a caller passes in `{name}` what differs between threads"));
+                }
+                return None;
+            }
         };
-        let row = &unit.body.insts[inst.index()];
-        let what = match row.op.effect {
-            Effect::Call => format!("`{parameter}` takes what this call returns, which may differ between threads"),
-            _ => format!("`{parameter}` is stored here"),
-        };
-        self.push(context.span(unit.id, inst), what);
+        let span = context.span(unit.id, inst);
+        if let Some(branch) = apart {
+            self.push(span, format!("only some threads store to `{name}` here"));
+            let last = unit.cfg.last(branch)?;
+            self.push(context.span(unit.id, last), "they part here".to_owned());
+            return condition(unit, branch).map(|value| (value, branch));
+        }
+        self.push(span, match unit.body.insts[inst.index()].op.effect {
+            Effect::Store => format!("`{name}` is stored here"),
+            _ => format!("`{name}` is passed on here, and may hold something else in each thread afterwards"),
+        });
         let block = unit.cfg.block_of(inst);
         let seen = |value: &&ValueId| unit.uniformity.seen_from(&unit.loops, **value, block).0 >= Extent::Warp;
         unit.ssa.uses(inst).iter().find(seen).map(|value| (*value, block))
+    }
+}
+
+/// The name of the parameter or variable.
+fn slot_name<'m>(unit: &Unit<'m>, slot: Slot) -> &'m str {
+    match slot {
+        Slot::Param(symbol) => unit.module.name(symbol),
+        Slot::Frame(word) => unit.module.name(word.symbol),
     }
 }
 

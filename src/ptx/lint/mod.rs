@@ -1,5 +1,6 @@
 //! The linter: runs legality checks and rules over a parsed module.
 
+mod bounds;
 mod context;
 mod explain;
 mod named;

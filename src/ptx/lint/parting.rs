@@ -5,7 +5,7 @@
 use crate::ptx::analysis::{BarrierSite, Departure, Unit};
 use crate::ptx::flow::{Condition, Definition, LoopId, ValueId};
 use crate::ptx::ir::{BarrierOp, FuncId, InstId};
-use crate::ptx::isa::{Effect, Extent};
+use crate::ptx::isa::Extent;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How the threads part.
@@ -226,21 +226,15 @@ fn departures(unit: &Unit, splits: &[Split]) -> Vec<Parting> {
                 None => continue,
             },
         };
-        let (Some(at), Some(cause)) = (unit.cfg.last(departure.from), unit.cfg.last(block)) else { continue };
+        let Some(at) = unit.cfg.last(departure.from) else { continue };
         let sites = sites_after(unit, departure);
         if sites.is_empty() {
             continue;
         }
-        let rounds = trip_count(unit, departure, &sites).filter(|_| block == departure.from && extent == Extent::Thread);
-        let shape = rounds.map_or(Shape::Leave, Shape::Rounds);
-        let sites = match rounds {
-            Some(id) => sites.into_iter().filter(|site| unit.loops.contains(id, unit.cfg.block_of(site.inst))).collect(),
-            None => sites,
-        };
         found.push(Parting {
             function: unit.id,
-            shape,
-            at: if shape == Shape::Leave { at } else { cause },
+            shape: Shape::Leave,
+            at,
             block,
             condition: condition(unit, block),
             extent,
@@ -248,19 +242,6 @@ fn departures(unit: &Unit, splits: &[Split]) -> Vec<Parting> {
         });
     }
     found
-}
-
-/// The loop whose only way out the departure is, if it holds a barrier: then the departing branch is its trip count.
-fn trip_count(unit: &Unit, departure: &Departure, sites: &[BarrierSite]) -> Option<LoopId> {
-    let last = unit.cfg.last(departure.from)?;
-    if unit.body.insts[last.index()].op.effect == Effect::Exit {
-        return None;
-    }
-    let holds = |id: &LoopId| sites.iter().any(|site| unit.loops.contains(*id, unit.cfg.block_of(site.inst)));
-    let id = unit.loops.around(departure.from).find(holds)?;
-    let leaves = |block: u32| unit.cfg.succs().next(block).iter().any(|to| !unit.loops.contains(id, *to));
-    let mut exits = unit.cfg.rpo().iter().filter(|block| unit.loops.contains(id, **block) && leaves(**block));
-    (exits.next() == Some(&departure.from) && exits.next().is_none()).then_some(id)
 }
 
 /// The barriers that threads can meet which stay.

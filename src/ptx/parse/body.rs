@@ -415,7 +415,7 @@ impl<'t> Parser<'t> {
 }
 
 /// The name nearest to a misspelt one: at most a third of its letters away.
-pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(in crate::ptx) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let most = (name.len() / 3).clamp(1, 4);
     let near = candidates.filter(|candidate| candidate.len().abs_diff(name.len()) <= most);
     let best = near.map(|candidate| (distance(name, candidate), candidate)).min()?;

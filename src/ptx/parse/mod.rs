@@ -17,6 +17,7 @@ mod pieces;
 mod recover;
 mod spans;
 
+pub(in crate::ptx) use body::nearest;
 pub(super) use function::OPENERS;
 pub use pieces::pieces;
 pub use spans::{FunctionSpans, HeaderSpans, Pieces, Spans};

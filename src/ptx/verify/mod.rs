@@ -1,9 +1,134 @@
 //! Legality: is every instruction one that the table knows, with operands that fit, on this target and version?
+//!
+//! What concerns an opcode alone (does any form take these modifiers? does the module's target have it?) is found once per
+//! spelling; operands are matched against the opcode's forms, and the form that comes furthest says what is wrong.
+//! Names that are not declared have been reported by the parser; nothing is said twice here.
 
-use super::diag::Diag;
-use super::parse::Parsed;
+mod addresses;
+mod calls;
+mod classes;
+mod gates;
+mod module;
+mod opcode;
+mod operands;
+
+use super::diag::{Diag, codes};
+use super::ir::{Body, Function, Inst, Module, Opcode, Operand};
+use super::parse::{Parsed, Pieces, pieces};
+use super::source::Span;
+use super::types::Type;
+use gates::{Environment, Failure};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Everything that is illegal in a parsed module, beyond what the parser has reported already.
-pub fn verify(_parsed: &Parsed, _text: &str) -> Vec<Diag> {
-    Vec::new()
+pub fn verify(parsed: &Parsed, text: &str) -> Vec<Diag> {
+    let environment = Environment::of(&parsed.module.header);
+    let mut out = Vec::new();
+    module::check(parsed, &environment, &mut out);
+    let mut opcodes = FxHashMap::default();
+    for (index, function) in parsed.module.functions.iter().enumerate() {
+        let (Some(body), Some(spans)) = (&function.body, parsed.spans.functions.get(index)) else {
+            continue;
+        };
+        let scope = Scope {
+            module: &parsed.module,
+            function,
+            body,
+            text,
+            environment: &environment,
+        };
+        let mut prototypes = calls::Prototypes::default();
+        for (inst, span) in body.insts.iter().zip(&spans.insts) {
+            scope.inst(inst, *span, &mut opcodes, &mut out);
+            if inst.op.base() == "call" {
+                calls::check(&scope, inst, *span, &mut prototypes, &mut out);
+            }
+        }
+    }
+    out
+}
+
+/// What is known of an opcode once it has been met.
+struct Verdict {
+    /// Per form that its modifiers fit: what the module lacks for it.
+    failures: Vec<Option<Failure>>,
+    /// Whether a failure has been reported: the cause is one, however often the opcode occurs.
+    told: bool,
+}
+
+type Opcodes = FxHashMap<*const Opcode, Verdict>;
+
+/// Where instructions are checked.
+pub(super) struct Scope<'a> {
+    module: &'a Module,
+    function: &'a Function,
+    body: &'a Body,
+    text: &'a str,
+    environment: &'a Environment,
+}
+
+impl Scope<'_> {
+    /// Checks one instruction.
+    fn inst(&self, inst: &Inst, span: Span, opcodes: &mut Opcodes, out: &mut Vec<Diag>) {
+        if let Some(guard) = inst.guard
+            && let Some(ty) = self.reg_type(guard.reg)
+            && ty != Type::Pred
+        {
+            let place = self.pieces(span).guard.unwrap_or(span);
+            let message = format!(
+                "a guard is a `.pred` register, and `{}` is `.{}`",
+                self.reg_name(guard.reg),
+                ty.name()
+            );
+            let help = "compare first: `setp.ne.s32 %p, ..., 0;`";
+            out.push(Diag::error(codes::ISA005, place, message).help(help));
+        }
+        if inst.op.problem.is_some() {
+            out.push(opcode::report(&inst.op, &self.pieces(span), self.environment));
+            return;
+        }
+        let verdict = opcodes
+            .entry(Arc::as_ptr(&inst.op))
+            .or_insert_with(|| self.environment.verdict(&inst.op));
+        match operands::choose(self, inst, &verdict.failures) {
+            Ok(form) => {
+                if let Some(Some(failure)) = verdict.failures.get(form)
+                    && !std::mem::replace(&mut verdict.told, true)
+                {
+                    out.push(failure.report(&inst.op, &self.pieces(span), self.environment));
+                }
+                addresses::check(self, inst, span, out);
+                self.specials(inst, span, out);
+            }
+            Err(issue) => out.push(operands::report(self, inst, &issue, &self.pieces(span))),
+        }
+    }
+
+    /// Special registers that the module's version or target does not have.
+    fn specials(&self, inst: &Inst, span: Span, out: &mut Vec<Diag>) {
+        for (at, operand) in inst.operands.iter().enumerate() {
+            if let Operand::Special(special) = operand
+                && let Some((code, message)) = self.environment.special(special.info())
+            {
+                let pieces = self.pieces(span);
+                let place = pieces.operands.get(at).copied().unwrap_or(span);
+                out.push(Diag::error(code, place, message));
+            }
+        }
+    }
+
+    fn pieces(&self, span: Span) -> Pieces {
+        pieces(self.text, span)
+    }
+
+    /// The type of a register; `None` where it is not declared, which the parser has reported.
+    fn reg_type(&self, reg: super::ir::RegId) -> Option<Type> {
+        let decl = self.body.regs.get(reg.index())?;
+        decl.declared.then_some(decl.ty)
+    }
+
+    fn reg_name(&self, reg: super::ir::RegId) -> &str {
+        self.body.regs.get(reg.index()).map_or("", |decl| &decl.name)
+    }
 }

@@ -4,6 +4,7 @@ use super::wording::{at_barrier, barrier_name, findings, law, who};
 use crate::ptx::analysis::Unit;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::InstId;
+use crate::ptx::lint::bounds::{Certainty, certainty};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::parting::{Parting, Shape};
 use crate::ptx::lint::rule::Rule;
@@ -22,7 +23,8 @@ const EXPLANATION: &str = "\
 Finds barriers in loops that threads leave in different rounds: the trip count depends on the thread, or some threads break out.
 
 Threads that have left wait at no further round's barrier. `for (i = tid; i < n; i += ntid)` is of this kind unless `n` is a
-multiple of `ntid`; where the CTA's shape and `n` are constants the rounds are counted and equal trips are not reported.
+multiple of `ntid`; where the CTA's shape and `n` are constants the rounds are counted and equal trips are not reported. Where `n` is not known
+the finding is a warning, and information if the loop checks the same counter against another bound inside.
 
 Fails:
 ```ptx
@@ -86,6 +88,21 @@ fn say(context: &Context, unit: &Unit, parting: &Parting) -> Diag {
         && let Some(first) = unit.cfg.insts(unit.loops.get(id).header).next()
     {
         diag = diag.related(context.span(unit.id, InstId(first)), "the loop starts here");
+    }
+    if let (Shape::Rounds(id), Some(condition)) = (parting.shape, parting.condition) {
+        match certainty(unit, id, condition) {
+            Certainty::Sure => {}
+            Certainty::Unknown => {
+                diag.level = diag.level.max(Level::Warning);
+                diag = diag.note("right only if the bound makes the trip counts equal: a multiple of the stride, say");
+            }
+            Certainty::Rounded => {
+                diag.level = Level::Info;
+                diag = diag
+                    .note("right only if the bound makes the trip counts equal: a multiple of the stride, say")
+                    .note("the loop checks its counter against another bound inside, so this one seems to be rounded up");
+            }
+        }
     }
     diag.help("let all threads run the same number of rounds, and guard the work instead of leaving the loop")
 }

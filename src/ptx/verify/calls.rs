@@ -1,0 +1,97 @@
+//! Calls: what is called, and with how many arguments.
+
+use super::Scope;
+use crate::ptx::diag::{Diag, codes};
+use crate::ptx::ir::{Body, FunctionKind, Inst, LabelId, Operand, Prototype, Stmt, SymbolKind, TableKind};
+use crate::ptx::source::Span;
+use rustc_hash::FxHashMap;
+
+/// The `.callprototype` tables of a function: how many results and parameters each names. Found at the first indirect call.
+#[derive(Default)]
+pub(super) struct Prototypes {
+    counts: Option<FxHashMap<LabelId, (usize, usize)>>,
+}
+
+impl Prototypes {
+    fn get(&mut self, body: &Body, label: LabelId) -> Option<(usize, usize)> {
+        let counts = self.counts.get_or_insert_with(|| {
+            let tables = body.stmts.iter().filter_map(|stmt| match stmt {
+                Stmt::Table(table) => Some(table),
+                _ => None,
+            });
+            tables
+                .filter_map(|table| match &table.kind {
+                    TableKind::Prototype(Prototype { results, params, .. }) => {
+                        Some((table.label, (results.len(), params.len())))
+                    }
+                    _ => None,
+                })
+                .collect()
+        });
+        counts.get(&label).copied()
+    }
+}
+
+/// Checks a call.
+pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, prototypes: &mut Prototypes, out: &mut Vec<Diag>) {
+    let is_callee = |operand: &Operand| matches!(operand, Operand::Symbol(..) | Operand::Reg(_));
+    let Some(at) = inst.operands.iter().position(is_callee) else {
+        return;
+    };
+    let results = list_length(inst.operands.get(..at).and_then(<[_]>::first));
+    let arguments = list_length(inst.operands.get(at + 1));
+    let place = || scope.pieces(span).operands.get(at).copied().unwrap_or(span);
+    let (wanted, related) = match inst.operands.get(at) {
+        Some(Operand::Symbol(symbol, _)) => {
+            let SymbolKind::Function(id) = scope.module.symbol(*symbol).kind else {
+                return;
+            };
+            let callee = scope.module.function(id);
+            if callee.kind == FunctionKind::Entry {
+                let message = format!(
+                    "`{}` is a kernel, and kernels cannot be called",
+                    scope.module.name(*symbol)
+                );
+                let help = "make it a `.func`, or move its body into one that both use";
+                out.push(Diag::error(codes::SYN016, place(), message).help(help));
+                return;
+            }
+            ((callee.results.len(), callee.params.len()), scope.module.name(*symbol))
+        }
+        _ => {
+            let label = inst.operands.iter().find_map(|operand| match operand {
+                Operand::Label(label) => Some(*label),
+                _ => None,
+            });
+            let Some(counts) = label.and_then(|label| prototypes.get(scope.body, label)) else {
+                return;
+            };
+            (counts, "the prototype")
+        }
+    };
+    if (results, arguments) != wanted {
+        let message = format!(
+            "this call has {} and {}; `{related}` has {} and {}",
+            count(arguments, "argument"),
+            count(results, "result"),
+            count(wanted.1, "parameter"),
+            count(wanted.0, "result"),
+        );
+        out.push(Diag::error(codes::SYN015, place(), message));
+    }
+}
+
+fn list_length(operand: Option<&Operand>) -> usize {
+    match operand {
+        Some(Operand::List(parts)) => parts.len(),
+        _ => 0,
+    }
+}
+
+fn count(number: usize, what: &str) -> String {
+    match number {
+        0 => format!("no {what}"),
+        1 => format!("one {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}

@@ -1,0 +1,173 @@
+//! The module as a whole: header, launch directives, static shared memory.
+
+use super::gates::Environment;
+use crate::ptx::diag::{Diag, codes};
+use crate::ptx::ir::{Base, FuncId, Function, FunctionKind, Linkage, Module, Operand, Stmt, SymbolId, SymbolKind};
+use crate::ptx::parse::{FunctionSpans, Parsed};
+use crate::ptx::source::Span;
+use crate::ptx::target::{PtxVersion, Target, TargetOption};
+use crate::ptx::types::Space;
+use rustc_hash::FxHashSet;
+
+/// Bytes of static shared memory that a CTA may have.
+const SHARED_LIMIT: u64 = 48 * 1024;
+
+/// Checks what is not an instruction.
+pub(super) fn check(parsed: &Parsed, environment: &Environment, out: &mut Vec<Diag>) {
+    header(parsed, environment, out);
+    for (function, spans) in parsed.module.functions.iter().zip(&parsed.spans.functions) {
+        launch(&parsed.module, function, spans, out);
+        if function.kind == FunctionKind::Entry && function.body.is_some() {
+            shared(parsed, function, out);
+        }
+    }
+}
+
+/// Version and target: known, and made for each other.
+fn header(parsed: &Parsed, environment: &Environment, out: &mut Vec<Diag>) {
+    let header = &parsed.module.header;
+    if let (Some(text), Some(span)) = (&header.version, parsed.spans.header.version)
+        && environment.version.is_none()
+    {
+        let message = format!("there is no PTX version {text}");
+        let help = format!("the newest known is {}", PtxVersion::NEWEST);
+        out.push(Diag::error(codes::GATE005, span, message).help(help));
+    }
+    let Some(span) = parsed.spans.header.target else { return };
+    for (at, word) in header.target.iter().enumerate() {
+        if at == 0 && !word.starts_with("sm_") && TargetOption::from_name(word).is_some() {
+            continue;
+        }
+        let unknown = match at {
+            0 => word.parse::<Target>().err().map(|error| error.to_string()),
+            _ if TargetOption::from_name(word).is_some() || word.parse::<Target>().is_ok() => None,
+            _ => Some(format!("`{word}` is no target and no option of one")),
+        };
+        if let Some(message) = unknown {
+            out.push(Diag::error(codes::GATE005, span, message));
+        }
+    }
+    if let (Some(version), Some(target)) = (environment.version, environment.target)
+        && let Some(least) = target.min_ptx()
+        && version < least
+    {
+        let message = format!("PTX {version} does not know {target}");
+        let help = format!("write `.version {least}` or newer");
+        out.push(Diag::error(codes::GATE004, span, message).help(help));
+    }
+}
+
+/// Launch directives that exclude each other or that no GPU can satisfy.
+fn launch(module: &Module, function: &Function, spans: &FunctionSpans, out: &mut Vec<Diag>) {
+    let find = |name: &str| function.attrs.iter().position(|attr| &*attr.name == name);
+    let span = |at: usize| spans.attrs.get(at).copied().unwrap_or(spans.name);
+    if let (Some(most), Some(exact)) = (find("maxntid"), find("reqntid")) {
+        let name = module.name(function.symbol);
+        let message = format!("`{name}` states both `.maxntid` and `.reqntid`");
+        // ptxas says so where the function ends: that is where it has seen all of them.
+        let end = Span::new(spans.whole.end.saturating_sub(1), spans.whole.end);
+        let diag = Diag::error(codes::SYN017, end, message)
+            .related(span(most), "an upper bound")
+            .related(span(exact), "the exact shape")
+            .help("keep `.reqntid` where the block's shape is always the same, `.maxntid` otherwise");
+        out.push(diag);
+    }
+    for name in ["maxntid", "reqntid"] {
+        let Some(at) = find(name) else { continue };
+        let Some(attr) = function.attrs.get(at) else { continue };
+        let threads = attr.args.iter().try_fold(1u64, |all, dim| all.checked_mul(*dim));
+        let deep = attr.args.get(2).is_some_and(|z| *z > 64);
+        if threads.is_none_or(|threads| threads > 1024) || (name == "reqntid" && deep) {
+            let message = format!("`.{name}` asks for more threads than the 1024 a block may have");
+            let message = if deep && threads.is_some_and(|threads| threads <= 1024) {
+                format!("`.{name}` asks for a block of more than 64 threads in z")
+            } else {
+                message
+            };
+            out.push(Diag::warning(codes::SYN018, span(at), message));
+        }
+    }
+}
+
+/// Static shared memory that a kernel uses, itself or in what it calls.
+fn shared(parsed: &Parsed, function: &Function, out: &mut Vec<Diag>) {
+    let module = &parsed.module;
+    let mut variables = FxHashSet::default();
+    collect(module, function, &mut variables);
+    let mut variables: Vec<_> = variables.into_iter().collect();
+    variables.sort_unstable();
+    let mut total = 0u64;
+    let mut largest: Option<(u64, SymbolId)> = None;
+    for symbol in variables {
+        let Some(variable) = module.variable(symbol) else {
+            continue;
+        };
+        let Some(size) = variable.size().filter(|_| variable.linkage != Linkage::Extern) else {
+            continue;
+        };
+        total = total
+            .next_multiple_of(u64::from(variable.alignment().max(1)))
+            .saturating_add(size);
+        if largest.is_none_or(|(most, _)| size > most) {
+            largest = Some((size, symbol));
+        }
+    }
+    let Some((_, symbol)) = largest.filter(|_| total > SHARED_LIMIT) else {
+        return;
+    };
+    let span = parsed.spans.symbols.get(symbol.index()).copied().unwrap_or_default();
+    let message = format!(
+        "`{}` has {total} bytes of static shared memory; the limit is {SHARED_LIMIT}",
+        module.name(function.symbol)
+    );
+    let help = "declare it `.extern .shared` without a size and give the size at launch";
+    out.push(Diag::error(codes::ISA019, span, message).help(help));
+}
+
+/// The shared variables that a function and its callees mention.
+fn collect(module: &Module, function: &Function, found: &mut FxHashSet<SymbolId>) {
+    let mut seen: FxHashSet<FuncId> = FxHashSet::default();
+    let mut open = vec![function];
+    while let Some(function) = open.pop() {
+        let Some(body) = &function.body else { continue };
+        for stmt in &body.stmts {
+            if let Stmt::Variable(symbol) = stmt {
+                note(module, *symbol, found);
+            }
+        }
+        for operand in body.insts.iter().flat_map(|inst| &inst.operands) {
+            for_each_symbol(operand, &mut |symbol| match module.symbol(symbol).kind {
+                SymbolKind::Function(callee) => {
+                    if seen.insert(callee) {
+                        open.push(module.function(callee));
+                    }
+                }
+                _ => note(module, symbol, found),
+            });
+        }
+    }
+}
+
+fn note(module: &Module, symbol: SymbolId, found: &mut FxHashSet<SymbolId>) {
+    if module
+        .variable(symbol)
+        .is_some_and(|variable| variable.space == Space::Shared)
+    {
+        found.insert(symbol);
+    }
+}
+
+fn for_each_symbol(operand: &Operand, see: &mut impl FnMut(SymbolId)) {
+    match operand {
+        Operand::Symbol(symbol, _) => see(*symbol),
+        Operand::Address(address) => {
+            if let Base::Symbol(symbol) = address.base {
+                see(symbol);
+            }
+        }
+        Operand::Bracket(parts) | Operand::Vector(parts) | Operand::List(parts) => {
+            parts.iter().for_each(|part| for_each_symbol(part, see));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,440 @@
+//! Operands against the forms that an opcode's modifiers fit.
+
+use super::gates::Failure;
+use super::{Scope, classes};
+use crate::ptx::diag::{Diag, codes};
+use crate::ptx::ir::{Inst, Operand, shape};
+use crate::ptx::isa::{Count, Match, OperandKind, OperandSpec, OperandType, Range, Role};
+use crate::ptx::parse::Pieces;
+use crate::ptx::types::Type;
+
+/// What keeps operands from fitting a form.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Issue {
+    /// Which operand; the number of operands for a wrong number.
+    at: usize,
+    /// What is wrong with it.
+    kind: Complaint,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Complaint {
+    /// Least and most operands.
+    Number(usize, usize),
+    /// Something of that kind is needed.
+    Kind(&'static str),
+    /// A register of another type, with what is wanted.
+    Class(Type, Type),
+    /// The register is no predicate.
+    Predicate(Type),
+    /// Elements wanted, elements found.
+    Elements(usize, usize),
+    /// A constant out of its range.
+    Outside(i64, Range),
+    /// A special register, where only general ones may stand.
+    Special,
+    /// The address of a variable, where only registers may stand.
+    Address,
+    /// A constant of another class.
+    Constant(Type),
+}
+
+/// The form that the operands fit: one that the module has, if there is one.
+///
+/// # Errors
+/// What keeps them from fitting the form that comes furthest.
+pub(super) fn choose(scope: &Scope, inst: &Inst, failures: &[Option<Failure>]) -> Result<usize, Issue> {
+    let mut fitting = None;
+    let mut worst: Option<Issue> = None;
+    for (index, found) in inst.op.matches.iter().enumerate() {
+        match check(scope, inst, found) {
+            Ok(()) if failures.get(index).is_none_or(Option::is_none) => return Ok(index),
+            Ok(()) => fitting = fitting.or(Some(index)),
+            Err(issue) => {
+                if worst.as_ref().is_none_or(|old| progress(&issue) > progress(old)) {
+                    worst = Some(issue);
+                }
+            }
+        }
+    }
+    match (fitting, worst) {
+        (Some(index), _) => Ok(index),
+        (None, Some(issue)) => Err(issue),
+        (None, None) => Ok(0),
+    }
+}
+
+/// How far a form came before it failed: a wrong number of operands is nothing.
+fn progress(issue: &Issue) -> usize {
+    match issue.kind {
+        Complaint::Number(..) => 0,
+        Complaint::Kind(_) => 1 + 2 * issue.at,
+        _ => 2 + 2 * issue.at,
+    }
+}
+
+fn check(scope: &Scope, inst: &Inst, found: &Match) -> Result<(), Issue> {
+    let specs = &found.form.operands;
+    let least = specs.iter().filter(|spec| !spec.optional).count();
+    let given = inst.operands.len();
+    if !(least..=specs.len()).contains(&given) {
+        let kind = Complaint::Number(least, specs.len());
+        return Err(Issue { at: given, kind });
+    }
+    let fit = Fit { scope, inst, found };
+    for (at, (spec, operand)) in shape::pair_up(specs, &inst.operands).enumerate() {
+        let result = match spec {
+            Some(spec) => fit.operand(spec, operand),
+            None => Err(Complaint::Kind("nothing more")),
+        };
+        result.map_err(|kind| Issue { at, kind })?;
+    }
+    Ok(())
+}
+
+/// One instruction against one form.
+struct Fit<'a> {
+    scope: &'a Scope<'a>,
+    inst: &'a Inst,
+    found: &'a Match,
+}
+
+impl Fit<'_> {
+    fn operand(&self, spec: &OperandSpec, operand: &Operand) -> Result<(), Complaint> {
+        if let (Operand::Pair(pair), Some((second, _))) = (operand, &spec.pair) {
+            self.destination(spec, &pair.0)?;
+            return self.destination(second, &pair.1);
+        }
+        if !shape::fits_one(spec, operand) {
+            return Err(self.misshapen(spec, operand));
+        }
+        self.inner(spec, operand)
+    }
+
+    /// Half of a pair: `_` may always stand there.
+    fn destination(&self, spec: &OperandSpec, operand: &Operand) -> Result<(), Complaint> {
+        if *operand == Operand::Sink {
+            return Ok(());
+        }
+        self.inner(spec, operand)
+    }
+
+    /// An operand whose shape fits.
+    fn inner(&self, spec: &OperandSpec, operand: &Operand) -> Result<(), Complaint> {
+        match (spec.kind, operand) {
+            (OperandKind::Label | OperandKind::Func | OperandKind::Symbol | OperandKind::List, _) => Ok(()),
+            (OperandKind::Imm, _) => self.range(spec, operand),
+            (OperandKind::Address, Operand::Bracket(parts)) | (OperandKind::Tuple, Operand::Vector(parts)) => {
+                let mut pairs = shape::pair_up(&spec.parts, parts);
+                pairs.try_for_each(|(spec, part)| spec.map_or(Ok(()), |spec| self.inner(spec, part)))
+            }
+            (OperandKind::Address, _) => Ok(()),
+            (OperandKind::Pack, Operand::Vector(parts)) => self.pack(spec, parts),
+            (OperandKind::Vec | OperandKind::Frag, Operand::Vector(parts)) => self.elements(spec, parts),
+            (OperandKind::Vec | OperandKind::Frag, _) => self.single(spec, operand),
+            _ => self.value(spec, operand),
+        }
+    }
+
+    /// `{a, b}` that fill a wider value.
+    fn pack(&self, spec: &OperandSpec, parts: &[Operand]) -> Result<(), Complaint> {
+        let Some(whole) = self.type_of(spec) else { return Ok(()) };
+        let count = parts.len().max(1) as u32;
+        let width = whole.bits() / count;
+        if !matches!(parts.len(), 2 | 4 | 8) || width < 8 {
+            return Err(Complaint::Elements(2, parts.len()));
+        }
+        for part in parts {
+            if let Operand::Reg(reg) | Operand::Part(reg, _) = part
+                && let Some(ty) = self.scope.reg_type(*reg)
+                && ty.bits() != width
+            {
+                let want = match width {
+                    8 => Type::B8,
+                    16 => Type::B16,
+                    32 => Type::B32,
+                    _ => Type::B64,
+                };
+                return Err(Complaint::Class(want, ty));
+            }
+        }
+        Ok(())
+    }
+
+    /// `{a, b, ...}` of a vector access or a matrix fragment.
+    fn elements(&self, spec: &OperandSpec, parts: &[Operand]) -> Result<(), Complaint> {
+        let want = self.wanted(spec);
+        if want.is_some_and(|want| want != parts.len()) {
+            return Err(Complaint::Elements(want.unwrap_or(1), parts.len()));
+        }
+        let scalars = parts.iter().filter(|part| !matches!(part, Operand::Sink));
+        for part in scalars {
+            if matches!(
+                part,
+                Operand::Vector(_) | Operand::List(_) | Operand::Bracket(_) | Operand::Address(_)
+            ) {
+                return Err(Complaint::Kind("a register in the vector"));
+            }
+            self.value(spec, part)?;
+        }
+        Ok(())
+    }
+
+    /// One name where a vector may stand: a scalar, or a vector register.
+    fn single(&self, spec: &OperandSpec, operand: &Operand) -> Result<(), Complaint> {
+        let lanes = match operand {
+            Operand::Reg(reg) => self
+                .scope
+                .body
+                .regs
+                .get(reg.index())
+                .map_or(1, |reg| usize::from(reg.lanes)),
+            Operand::Special(special) if !special.name().contains('.') && self.inst.op.lanes > 1 => {
+                usize::from(self.inst.op.lanes)
+            }
+            _ => 1,
+        };
+        let want = self.wanted(spec);
+        if want.is_some_and(|want| want != lanes) {
+            return Err(Complaint::Elements(want.unwrap_or(1), lanes));
+        }
+        if lanes == 1 && spec.count.is_some() {
+            return Err(Complaint::Kind("a vector of one register, in braces"));
+        }
+        self.value(spec, operand)
+    }
+
+    /// How many elements a vector must have.
+    fn wanted(&self, spec: &OperandSpec) -> Option<usize> {
+        match (spec.kind, spec.count) {
+            (OperandKind::Vec, _) => Some(usize::from(self.inst.op.lanes)),
+            (_, Some(Count::Fixed(count))) => Some(usize::from(count)),
+            (_, Some(Count::Times(factor, slot))) => {
+                let number: usize = self.found.chosen(slot)?.strip_prefix('x')?.parse().ok()?;
+                Some(usize::from(factor) * number)
+            }
+            (_, Some(Count::Shape(divisor))) => {
+                let shape = self.inst.op.mods().find(|name| name.starts_with("m64n"))?;
+                let n: usize = shape.strip_prefix("m64n")?.split('k').next()?.parse().ok()?;
+                Some(n / usize::from(divisor.max(1)))
+            }
+            (_, None) => None,
+        }
+    }
+
+    /// A scalar.
+    fn value(&self, spec: &OperandSpec, operand: &Operand) -> Result<(), Complaint> {
+        let want = self.type_of(spec);
+        if spec.only_sink && *operand != Operand::Sink {
+            return Err(Complaint::Kind("`_`"));
+        }
+        match operand {
+            Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) => {
+                let Some(ty) = self.scope.reg_type(*reg) else {
+                    return Ok(());
+                };
+                self.register(spec, want, ty)
+            }
+            Operand::Imm(imm) => {
+                if spec.role != Role::Use || spec.kind == OperandKind::Reg {
+                    return Err(Complaint::Kind("a register"));
+                }
+                if let Some(want) = want
+                    && !classes::takes_constant(want, *imm)
+                {
+                    return Err(Complaint::Constant(want));
+                }
+                self.range(spec, operand)
+            }
+            Operand::Special(special) if special.name() == "WARP_SZ" => Ok(()),
+            Operand::Special(special) => match want {
+                _ if !spec.src || spec.role != Role::Use => Err(Complaint::Special),
+                Some(want) if !classes::takes_special(want, special.info().ty) => {
+                    Err(Complaint::Class(want, special.info().ty))
+                }
+                _ => Ok(()),
+            },
+            Operand::Symbol(_, offset) => match spec.role {
+                Role::Use if spec.src || *offset != 0 => Ok(()),
+                _ => Err(Complaint::Address),
+            },
+            Operand::Sink if !spec.sink => Err(Complaint::Kind("a register, not `_`,")),
+            _ => Ok(()),
+        }
+    }
+
+    fn register(&self, spec: &OperandSpec, want: Option<Type>, ty: Type) -> Result<(), Complaint> {
+        if spec.ty == OperandType::Address {
+            let fits = ty.is_integral() && matches!(ty.bits(), 32 | 64);
+            return if fits {
+                Ok(())
+            } else {
+                Err(Complaint::Class(Type::U64, ty))
+            };
+        }
+        match want {
+            Some(Type::Pred) if ty != Type::Pred => Err(Complaint::Predicate(ty)),
+            Some(want) if !classes::takes_register(want, spec.loose, ty) => Err(Complaint::Class(want, ty)),
+            _ => Ok(()),
+        }
+    }
+
+    fn range(&self, spec: &OperandSpec, operand: &Operand) -> Result<(), Complaint> {
+        let value = match operand {
+            Operand::Special(special) if special.name() == "WARP_SZ" => return Ok(()),
+            _ => operand.as_int(),
+        };
+        let Some(value) = value else {
+            return if spec.kind == OperandKind::Imm {
+                Err(Complaint::Kind("an integer constant"))
+            } else {
+                Ok(())
+            };
+        };
+        let outside = |range: &&Range| match range {
+            Range::Within(low, high) => !(*low..=*high).contains(&value),
+            Range::Multiple(of) => value.checked_rem(*of) != Some(0),
+            Range::OneOf(members) => !members.contains(&value),
+        };
+        match spec.ranges.iter().find(outside) {
+            Some(range) => Err(Complaint::Outside(value, range.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// The type wanted; `None` where anything goes.
+    fn type_of(&self, spec: &OperandSpec) -> Option<Type> {
+        match spec.ty {
+            OperandType::Inst => self.inst.op.ty(),
+            OperandType::Slot(slot) => self.found.slot_type(slot),
+            OperandType::Fixed(ty) => Some(ty),
+            OperandType::Wide => wide(self.inst.op.ty()?),
+            OperandType::Address | OperandType::Any => None,
+        }
+    }
+
+    /// What to say of an operand whose shape does not fit.
+    fn misshapen(&self, spec: &OperandSpec, operand: &Operand) -> Complaint {
+        if let (OperandKind::Value | OperandKind::Reg, Operand::Not(reg)) = (spec.kind, operand) {
+            let is_predicate = self.scope.reg_type(*reg).is_none_or(|ty| ty == Type::Pred);
+            let wants_predicate = self.type_of(spec) == Some(Type::Pred);
+            return match (wants_predicate, is_predicate) {
+                (true, true) => Complaint::Kind("a predicate without `!`"),
+                _ => Complaint::Kind("a register without `!`"),
+            };
+        }
+        Complaint::Kind(match spec.kind {
+            _ if spec.pair.as_ref().is_some_and(|(_, absent)| !absent) => "a pair of destinations, `d|p`,",
+            OperandKind::Value if spec.role == Role::Use => "a register or a constant",
+            OperandKind::Value | OperandKind::Reg => "a register",
+            OperandKind::Imm => "an integer constant",
+            OperandKind::Address => "an address in brackets",
+            OperandKind::Vec | OperandKind::Pack | OperandKind::Frag | OperandKind::Tuple => "a vector in braces",
+            OperandKind::Label => "a label",
+            OperandKind::Func => "a function",
+            OperandKind::Symbol => "the name of a variable",
+            OperandKind::List => "a list in parentheses",
+        })
+    }
+}
+
+/// The type of twice the width.
+fn wide(ty: Type) -> Option<Type> {
+    Some(match ty {
+        Type::U16 => Type::U32,
+        Type::S16 => Type::S32,
+        Type::U32 => Type::U64,
+        Type::S32 => Type::S64,
+        _ => return None,
+    })
+}
+
+/// The finding for an issue, at the operand it concerns.
+pub(super) fn report(scope: &Scope, inst: &Inst, issue: &Issue, pieces: &Pieces) -> Diag {
+    let base = inst.op.base();
+    let place = pieces.operands.get(issue.at).copied().unwrap_or(pieces.opcode);
+    let written = place.of(scope.text);
+    let diag = match &issue.kind {
+        Complaint::Number(least, most) => {
+            let wanted = match (least, most) {
+                (least, most) if least == most => plural(*least),
+                (least, most) => format!("{least} to {}", plural(*most)),
+            };
+            let message = format!("`{base}` takes {wanted} here, not {}", inst.operands.len());
+            Diag::error(codes::ISA001, pieces.opcode, message)
+        }
+        Complaint::Kind(what) => {
+            let code = if what.contains("vector") {
+                codes::ISA013
+            } else {
+                codes::ISA002
+            };
+            let message = format!("`{base}` takes {what} here, not `{written}`");
+            Diag::error(code, place, message)
+        }
+        Complaint::Class(want, got) => {
+            let message = format!(
+                "`{written}` is `.{}` where `{}` takes `.{}`",
+                got.name(),
+                inst.op.text,
+                want.name()
+            );
+            Diag::error(codes::ISA004, place, message)
+        }
+        Complaint::Predicate(got) => {
+            let message = format!("`{base}` takes a predicate here, and `{written}` is `.{}`", got.name());
+            Diag::error(codes::ISA005, place, message).help("a predicate is a `.pred` register; `setp` makes one")
+        }
+        Complaint::Elements(want, got) => {
+            let message = format!("`{}` takes {} here, not {got}", inst.op.text, elements(*want));
+            Diag::error(codes::ISA013, place, message)
+        }
+        Complaint::Outside(value, range) => {
+            let wanted = match range {
+                Range::Within(low, high) if low == high => format!("{low}"),
+                Range::Within(low, high) => format!("{low} to {high}"),
+                Range::Multiple(of) => format!("a multiple of {of}"),
+                Range::OneOf(members) => members.iter().map(i64::to_string).collect::<Vec<_>>().join(" or "),
+            };
+            let message = format!("{value} is out of range: `{base}` takes {wanted} here");
+            Diag::error(codes::ISA015, place, message)
+        }
+        Complaint::Special => {
+            let message = format!("`{base}` does not read special registers such as `{written}`");
+            Diag::error(codes::ISA002, place, message).help(format!("copy it first: `mov.u32 %r, {written};`"))
+        }
+        Complaint::Address => {
+            let message = format!("`{base}` takes a register here, not the address of `{written}`");
+            Diag::error(codes::ISA002, place, message)
+                .help(format!("take the address first: `mov.u64 %rd, {written};`"))
+        }
+        Complaint::Constant(want) => {
+            let message = format!("`{written}` is no constant for `.{}`", want.name());
+            let diag = Diag::error(codes::ISA002, place, message);
+            match want {
+                Type::F32 => diag.help("a single-precision constant is written `1.0` or `0f3F800000`"),
+                Type::F64 => diag.help("a double-precision constant is written `1.0` or `0d3FF0000000000000`"),
+                _ => diag,
+            }
+        }
+    };
+    match (diag.help.is_some(), inst.op.matches.first()) {
+        (false, Some(found)) => diag.help(format!("the form is `{}`", found.form.syntax())),
+        _ => diag,
+    }
+}
+
+fn plural(count: usize) -> String {
+    match count {
+        0 => "no operands".into(),
+        1 => "one operand".into(),
+        _ => format!("{count} operands"),
+    }
+}
+
+fn elements(count: usize) -> String {
+    match count {
+        1 => "a single register".into(),
+        _ => format!("a vector of {count}"),
+    }
+}
