@@ -43,7 +43,7 @@ fn commands_in_the_readme_print_what_it_shows() {
         };
         let output = ptxgen(&args.split_whitespace().collect::<Vec<_>>());
         let printed = out(&output) + &err(&output);
-        assert!(matches(&shown, &printed.lines().collect::<Vec<_>>()), "$ {command}\n{printed}");
+        assert!(matches(&shown, &printed.lines().collect::<Vec<_>>()), "$ {command}\n{}", printed.lines().take(60).collect::<Vec<_>>().join("\n"));
         ran += 1;
     }
     assert!(ran >= 3, "{ran} commands");
