@@ -20,6 +20,7 @@ const ABOVE: &[(&str, &[&str])] = &[
     ("parse", &["isa", "ir"]),
     ("print", &["isa", "ir"]),
     ("build", &["isa", "ir"]),
+    ("format", &["isa", "ir", "parse"]),
     ("verify", &["isa", "ir", "parse"]),
     ("flow", &["isa", "ir"]),
     ("analysis", &["isa", "ir", "flow"]),
