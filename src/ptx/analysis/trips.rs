@@ -44,8 +44,17 @@ pub(super) fn exit_extent(evaluator: &mut Evaluator, loops: &Loops, id: LoopId, 
         return None;
     };
     let target_leaves = !loops.contains(id, *cfg.succs().next(block).first()?);
-    let plan = plan(evaluator, loops, id, evaluator.ssa().use_of(cfg.last(block)?, guard.reg)?)?;
-    run(&plan, evaluator.shape().most_threads() as usize, target_leaves != guard.negated)
+    let plan = plan(
+        evaluator,
+        loops,
+        id,
+        evaluator.ssa().use_of(cfg.last(block)?, guard.reg)?,
+    )?;
+    run(
+        &plan,
+        evaluator.shape().most_threads() as usize,
+        target_leaves != guard.negated,
+    )
 }
 
 /// Collects what the condition needs in one iteration.
@@ -58,11 +67,15 @@ fn plan(evaluator: &mut Evaluator, loops: &Loops, id: LoopId, condition: ValueId
     };
     let mut slots: FxHashMap<ValueId, usize> = FxHashMap::default();
     let mut counters: Vec<ValueId> = Vec::new();
-    order(evaluator, loops, id, condition, &mut slots, &mut plan, &mut |counter| counters.push(counter))?;
+    order(evaluator, loops, id, condition, &mut slots, &mut plan, &mut |counter| {
+        counters.push(counter)
+    })?;
     while let Some(counter) = counters.pop() {
         let (start, next) = counter_inputs(evaluator, loops, id, counter)?;
         let start = evaluator.value(start)?;
-        order(evaluator, loops, id, next, &mut slots, &mut plan, &mut |counter| counters.push(counter))?;
+        order(evaluator, loops, id, next, &mut slots, &mut plan, &mut |counter| {
+            counters.push(counter)
+        })?;
         plan.counters.push((*slots.get(&counter)?, start, *slots.get(&next)?));
     }
     plan.condition = *slots.get(&condition)?;
@@ -73,8 +86,18 @@ fn plan(evaluator: &mut Evaluator, loops: &Loops, id: LoopId, condition: ValueId
 fn counter_inputs(evaluator: &Evaluator, loops: &Loops, id: LoopId, counter: ValueId) -> Option<(ValueId, ValueId)> {
     let header = loops.get(id).header;
     let (mut start, mut next) = (None, None);
-    for (pred, input) in evaluator.cfg().preds().next(header).iter().zip(evaluator.ssa().phi_inputs(counter)) {
-        let place = if loops.contains(id, *pred) { &mut next } else { &mut start };
+    for (pred, input) in evaluator
+        .cfg()
+        .preds()
+        .next(header)
+        .iter()
+        .zip(evaluator.ssa().phi_inputs(counter))
+    {
+        let place = if loops.contains(id, *pred) {
+            &mut next
+        } else {
+            &mut start
+        };
         if place.is_some_and(|known| known != *input) {
             return None;
         }
@@ -152,7 +175,9 @@ fn order(
 fn run(plan: &Plan, threads: usize, leaves_on: bool) -> Option<Extent> {
     let mut state: Vec<Vec<u64>> = vec![vec![0; plan.slots]; threads];
     for (thread, slots) in state.iter_mut().enumerate() {
-        plan.counters.iter().for_each(|(slot, start, _)| slots[*slot] = start.of(thread));
+        plan.counters
+            .iter()
+            .for_each(|(slot, start, _)| slots[*slot] = start.of(thread));
     }
     let mut active = vec![true; threads];
     let mut worst = Extent::Cta;
@@ -169,9 +194,16 @@ fn run(plan: &Plan, threads: usize, leaves_on: bool) -> Option<Extent> {
             seen.all(|leave| Some(leave) == first)
         };
         if !even(&leaves) {
-            worst = if leaves.chunks(WARP as usize).all(even) { Extent::Warp } else { return Some(Extent::Thread) };
+            worst = if leaves.chunks(WARP as usize).all(even) {
+                Extent::Warp
+            } else {
+                return Some(Extent::Thread);
+            };
         }
-        active.iter_mut().zip(&leaves).for_each(|(active, leave)| *active &= *leave == Some(false));
+        active
+            .iter_mut()
+            .zip(&leaves)
+            .for_each(|(active, leave)| *active &= *leave == Some(false));
     }
     Some(worst)
 }
@@ -190,6 +222,9 @@ fn iterate(plan: &Plan, slots: &mut [u64], thread: usize) -> Option<bool> {
     }
     let condition = slots[plan.condition] & 1 == 1;
     let next: Vec<u64> = plan.counters.iter().map(|(_, _, next)| slots[*next]).collect();
-    plan.counters.iter().zip(next).for_each(|((slot, _, _), next)| slots[*slot] = next);
+    plan.counters
+        .iter()
+        .zip(next)
+        .for_each(|((slot, _, _), next)| slots[*slot] = next);
     Some(condition)
 }

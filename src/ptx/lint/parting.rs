@@ -124,7 +124,13 @@ fn branches(unit: &Unit, splits: &[Split]) -> Vec<Parting> {
     // Per barrier, the best cause so far: (lane before warp, smaller region).
     let mut causes: FxHashMap<InstId, (Extent, usize, usize)> = FxHashMap::default();
     for (at, split) in splits.iter().enumerate() {
-        let inside: Vec<&BarrierSite> = split.region.iter().filter_map(|block| sites_of.get(block)).flatten().copied().collect();
+        let inside: Vec<&BarrierSite> = split
+            .region
+            .iter()
+            .filter_map(|block| sites_of.get(block))
+            .flatten()
+            .copied()
+            .collect();
         if inside.is_empty() || !any_hurt(unit, split, &inside) {
             continue;
         }
@@ -149,11 +155,16 @@ fn branches(unit: &Unit, splits: &[Split]) -> Vec<Parting> {
 
 /// Whether any barrier between parting and meeting suffers. Unaligned barriers do not, if every arm has as many of them.
 fn any_hurt(unit: &Unit, split: &Split, inside: &[&BarrierSite]) -> bool {
-    if inside.iter().any(|site| site.aligned && is_hurt(site, split.extent, false)) {
+    if inside
+        .iter()
+        .any(|site| site.aligned && is_hurt(site, split.extent, false))
+    {
         return true;
     }
     let all_arms = unit.loops.innermost(split.block).is_none_or(|id| {
-        unit.converge.meeting(split.block).is_some_and(|meeting| unit.loops.contains(id, meeting))
+        unit.converge
+            .meeting(split.block)
+            .is_some_and(|meeting| unit.loops.contains(id, meeting))
     }) && every_path_waits(unit, split, inside);
     inside.iter().any(|site| is_hurt(site, split.extent, all_arms))
 }
@@ -190,7 +201,9 @@ fn describe(unit: &Unit, split: &Split, sites: Vec<BarrierSite>) -> Vec<Parting>
         _ if in_several_arms(unit, split, &sites) => Shape::Arms,
         _ => Shape::Branch,
     };
-    let Some(at) = unit.cfg.last(split.block) else { return Vec::new() };
+    let Some(at) = unit.cfg.last(split.block) else {
+        return Vec::new();
+    };
     vec![Parting {
         function: unit.id,
         shape,
@@ -218,7 +231,12 @@ fn departures(unit: &Unit, splits: &[Split]) -> Vec<Parting> {
     for departure in unit.converge.departures().iter().filter(|departure| !departure.fatal) {
         let extent = unit.uniformity.branch(departure.from);
         // Threads that are apart already leave on a branch of their own.
-        let parted = || splits.iter().filter(|split| split.region.contains(&departure.from)).min_by_key(|split| split.region.len());
+        let parted = || {
+            splits
+                .iter()
+                .filter(|split| split.region.contains(&departure.from))
+                .min_by_key(|split| split.region.len())
+        };
         let (block, extent) = match extent >= Extent::Warp {
             true => (departure.from, extent),
             false => match parted() {
@@ -226,7 +244,9 @@ fn departures(unit: &Unit, splits: &[Split]) -> Vec<Parting> {
                 None => continue,
             },
         };
-        let Some(at) = unit.cfg.last(departure.from) else { continue };
+        let Some(at) = unit.cfg.last(departure.from) else {
+            continue;
+        };
         let sites = sites_after(unit, departure);
         if sites.is_empty() {
             continue;
@@ -246,7 +266,13 @@ fn departures(unit: &Unit, splits: &[Split]) -> Vec<Parting> {
 
 /// The barriers that threads can meet which stay.
 fn sites_after(unit: &Unit, departure: &Departure) -> Vec<BarrierSite> {
-    let stays = unit.cfg.succs().next(departure.from).iter().copied().filter(|to| *to != departure.to);
+    let stays = unit
+        .cfg
+        .succs()
+        .next(departure.from)
+        .iter()
+        .copied()
+        .filter(|to| *to != departure.to);
     let reached = unit.cfg.succs().reachable(stays);
     let after = |site: &&BarrierSite| reached[unit.cfg.block_of(site.inst) as usize];
     unit.barriers.iter().filter(after).cloned().collect()

@@ -4,7 +4,7 @@ use super::Parser;
 use super::body::{BodyState, nearest};
 use super::labels::{Place, Reference};
 use super::lexer::{Kind, Token};
-use super::names::Binding;
+use super::names::{Binding, Place as Home};
 use crate::ptx::diag::{Diag, codes};
 use crate::ptx::ir::{Address, Base, Component, Imm, Operand, RegDecl, RegId, Special, SymbolId, Variable};
 use crate::ptx::isa::Effect;
@@ -226,12 +226,12 @@ impl<'t> Parser<'t> {
     /// The register of a name that has been looked up.
     fn register_bound(&mut self, state: &mut BodyState<'t>, span: Span, binding: Option<Binding>) -> RegId {
         let name = self.slice(span);
-        let (ty, lanes, declared) = match binding {
+        let (ty, lanes, place, declared) = match binding {
             Some(Binding::Reg(reg)) => return reg,
-            Some(Binding::Unused(ty, lanes)) => (ty, lanes, true),
+            Some(Binding::Unused(ty, lanes, place)) => (ty, lanes, place, true),
             other => {
                 self.undefined_register(name, span, other.is_some());
-                (guess(name), 1, false)
+                (guess(name), 1, Home::Name, false)
             }
         };
         let reg = RegId(state.body.regs.len() as u32);
@@ -241,7 +241,7 @@ impl<'t> Parser<'t> {
             lanes,
             declared,
         });
-        self.names.occurred(name, reg);
+        self.names.occurred(name, place, reg);
         reg
     }
 

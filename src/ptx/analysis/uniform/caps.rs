@@ -1,7 +1,7 @@
 //! Extents that are known exactly: nothing may exceed them.
 
-use super::solver::Solver;
 use super::Parts;
+use super::solver::Solver;
 use crate::ptx::analysis::trips;
 use crate::ptx::flow::{Definition, ValueId};
 use crate::ptx::ir::InstId;
@@ -10,7 +10,9 @@ use crate::ptx::isa::{Effect, Extent};
 impl Solver<'_, '_> {
     /// Finds what is known exactly of the values that conditions are computed from.
     pub(super) fn find_caps(&mut self) {
-        let Parts { body, cfg, ssa, loops, .. } = self.parts;
+        let Parts {
+            body, cfg, ssa, loops, ..
+        } = self.parts;
         let mut seen = vec![false; ssa.len()];
         for block in (0..cfg.blocks()).filter(|block| cfg.is_reachable(*block)) {
             let Some(last) = cfg.last(block) else { continue };

@@ -1,7 +1,7 @@
 //! The solver: raises extents until nothing changes.
 
-use super::users::{User, Users};
 use super::slots::is_param_slot;
+use super::users::{User, Users};
 use super::variance::variance;
 use super::{Filled, Parts, Slot, Surroundings, Uniformity, Why};
 use crate::ptx::analysis::exact::Evaluator;
@@ -36,7 +36,12 @@ pub(super) struct Solver<'a, 'e> {
 impl<'a, 'e> Solver<'a, 'e> {
     pub(super) fn new(parts: Parts<'a>, surroundings: &'a Surroundings<'a>, evaluator: &'a mut Evaluator<'e>) -> Self {
         let values = parts.ssa.len();
-        let natures: Vec<Nature> = parts.body.insts.iter().map(|inst| nature(inst, |inst| is_param_slot(parts, inst))).collect();
+        let natures: Vec<Nature> = parts
+            .body
+            .insts
+            .iter()
+            .map(|inst| nature(inst, |inst| is_param_slot(parts, inst)))
+            .collect();
         let mut solver = Self {
             parts,
             surroundings,
@@ -61,7 +66,10 @@ impl<'a, 'e> Solver<'a, 'e> {
             evaluator,
         };
         for (symbol, extent) in surroundings.params {
-            solver.facts.slots.insert(Slot::Param(*symbol), (*extent, Filled::Caller));
+            solver
+                .facts
+                .slots
+                .insert(Slot::Param(*symbol), (*extent, Filled::Caller));
         }
         solver.find_slots();
         solver
@@ -189,7 +197,13 @@ impl<'a, 'e> Solver<'a, 'e> {
 
     /// Threads part at the end of a block: values merged behind it differ, and so do those of loops left in different rounds.
     fn part(&mut self, block: u32, extent: Extent) {
-        let Parts { cfg, ssa, loops, converge, .. } = self.parts;
+        let Parts {
+            cfg,
+            ssa,
+            loops,
+            converge,
+            ..
+        } = self.parts;
         if converge.succs(block).len() > 1 {
             for join in converge.joins(cfg, block) {
                 for phi in ssa.phis(join) {

@@ -1,7 +1,7 @@
 //! What instructions make of the extents of their operands.
 
-use super::solver::Solver;
 use super::Why;
+use super::solver::Solver;
 use crate::ptx::analysis::exact::Evaluator;
 use crate::ptx::analysis::source::Nature;
 use crate::ptx::flow::{Definition, ValueId};
@@ -75,7 +75,9 @@ impl Solver<'_, '_> {
 
     /// Adds what a guard does: where it does not hold, the value from before stays.
     pub(super) fn guarded(&self, id: InstId, block: u32, before: ValueId, result: (Extent, Why)) -> (Extent, Why) {
-        let Some(value) = self.parts.ssa.value(before) else { return result };
+        let Some(value) = self.parts.ssa.value(before) else {
+            return result;
+        };
         let mut worst = result;
         // Nothing was there before: what is read later is what was written.
         if value.definition == Definition::Undefined {
@@ -97,7 +99,9 @@ impl Solver<'_, '_> {
 
 /// The extent of a special register where one is read directly; what follows from the shape is taken into account.
 fn special_extent(operand: &Operand, evaluator: &Evaluator) -> Extent {
-    let Operand::Special(special) = operand else { return Extent::Grid };
+    let Operand::Special(special) = operand else {
+        return Extent::Grid;
+    };
     match evaluator.shape().special_is_constant(*special) {
         true => Extent::Grid,
         false => special.info().extent,

@@ -100,7 +100,9 @@ fn say(context: &Context, unit: &Unit, parting: &Parting) -> Diag {
                 diag.level = Level::Info;
                 diag = diag
                     .note("right only if the bound makes the trip counts equal: a multiple of the stride, say")
-                    .note("the loop checks its counter against another bound inside, so this one seems to be rounded up");
+                    .note(
+                        "the loop checks its counter against another bound inside, so this one seems to be rounded up",
+                    );
             }
         }
     }
