@@ -7,8 +7,14 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "cli/emit.rs"]
+mod emit;
+#[path = "cli/fmt.rs"]
+mod fmt;
 #[path = "cli/json.rs"]
 mod json;
+#[path = "cli/readme.rs"]
+mod readme;
 #[path = "cli/run.rs"]
 mod run;
 #[path = "cli/streams.rs"]
@@ -32,7 +38,9 @@ fn help_and_version_succeed_on_standard_output() {
         assert_eq!((status(&output), err(&output).as_str()), (0, ""), "{args:?}");
     }
     insta::assert_snapshot!("help", out(&ptxgen(&["--help"])));
-    insta::assert_snapshot!("help_lint", out(&ptxgen(&["lint", "--help"])));
+    for name in ["emit", "list", "lint"] {
+        insta::assert_snapshot!(format!("help_{name}"), out(&ptxgen(&[name, "--help"])));
+    }
 }
 
 #[test]
@@ -47,7 +55,7 @@ fn every_subcommand_shows_examples_and_exit_statuses() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    assert!(names.contains(&"lint"), "{help}");
+    assert!(names.len() >= 3, "{help}");
     for name in names {
         let help = out(&ptxgen(&[name, "--help"]));
         assert!(

@@ -1,5 +1,7 @@
 //! No text makes the compiler panic: random token soup, and real files with random edits.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 use proptest::prelude::*;
 use ptxgen::ptx::lint::{Launch, lint};
 use ptxgen::ptx::parse::{parse, pieces};

@@ -1,29 +1,14 @@
 //! Printing and parsing are inverse: print(parse(text)) parses to the same module, for every PTX file at hand.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 mod common;
 
+use common::ptx_files;
 use ptxgen::ptx::parse::parse;
 use ptxgen::ptx::print::{Notes, print};
 use std::fs;
-use std::path::{Path, PathBuf};
-
-/// Every `.ptx` file below a folder, in order.
-fn ptx_files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "ptx") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
-}
+use std::path::Path;
 
 fn round_trip(path: &Path) {
     let text = String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The argument that stands for standard input.
-const STDIN: &str = "-";
+pub const STDIN: &str = "-";
 
 /// Why an input is no PTX text. What it is called stands beside it, so the message does not repeat the name.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,7 +48,8 @@ fn read_stdin() -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn explain(error: &io::Error, path: &Path) -> String {
+/// Why a path could not be read.
+pub fn explain(error: &io::Error, path: &Path) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file".into(),
         io::ErrorKind::PermissionDenied => "permission denied".into(),

@@ -1,11 +1,15 @@
 //! The command line: arguments in, products to standard output, everything else to standard error.
 //!
-//! A subcommand is one file with `Args` and `run`, and one line in [`Command`] and in [`Command::run`].
+//! A subcommand is one file with `Args` and `run`, one line in `Command` and one in `Command::run`.
 
+mod emit;
+mod fmt;
 mod input;
 mod launch;
 mod lint;
+mod list;
 mod output;
+mod params;
 mod report;
 mod sniff;
 
@@ -35,13 +39,18 @@ impl Outcome {
 }
 
 const AFTER_HELP: &str = "\
+Examples:
+  ptxgen list
+  ptxgen emit rmsnorm-backward --hidden 32 -o kernel.ptx
+  ptxgen lint kernel.ptx
+
 Exit status:
   0  clean
   1  findings
   2  could not do it: wrong arguments, a file that cannot be read or written
 
 What a command produces goes to standard output, everything else to standard error.
-`ptxgen help COMMAND` shows a command's options, with examples.";
+`ptxgen help COMMAND` shows a command's options, with more examples.";
 
 /// A PTX compiler and inspector that needs no GPU: emits kernels, lints any PTX.
 #[derive(Debug, Parser)]
@@ -57,13 +66,19 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Emit(emit::Args),
+    List(list::Args),
     Lint(lint::Args),
+    Fmt(fmt::Args),
 }
 
 impl Command {
     fn run(&self) -> anyhow::Result<Outcome> {
         match self {
+            Command::Emit(args) => emit::run(args),
+            Command::List(args) => list::run(args),
             Command::Lint(args) => lint::run(args),
+            Command::Fmt(args) => fmt::run(args),
         }
     }
 }

@@ -52,7 +52,6 @@ pub fn printable(text: &str) -> String {
 ///
 /// # Errors
 /// When the folder or the file cannot be written; nothing is left behind then.
-#[allow(dead_code, reason = "`emit --output` is the first to use it")]
 pub fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     let written = match fs::metadata(path) {
         Ok(meta) if meta.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
@@ -60,7 +59,17 @@ pub fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
         Ok(_) => fs::write(path, text),
         Err(_) => replace(path, text, None),
     };
-    written.with_context(|| format!("cannot write {}", path.display()))
+    written.map_err(|error| {
+        // What failed may be the temporary file, whose name means nothing to anybody.
+        let why = match error.kind() {
+            io::ErrorKind::NotFound => "there is no such folder".into(),
+            io::ErrorKind::PermissionDenied => "permission denied".into(),
+            io::ErrorKind::IsADirectory => "it is a directory".into(),
+            io::ErrorKind::StorageFull => "no space is left".into(),
+            _ => error.to_string(),
+        };
+        anyhow::anyhow!("cannot write {}: {why}", path.display())
+    })
 }
 
 fn replace(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {
@@ -70,6 +79,9 @@ fn replace(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io:
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
+    if !folder.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "there is no such folder"));
+    }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".ptxgen-");
     // Temporary files are private by default; a new product gets what the process' umask leaves of this.
@@ -105,8 +117,8 @@ mod tests {
     fn a_missing_folder_and_a_folder_are_errors_that_name_the_path() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("no/such/a.ptx");
-        let error = format!("{:#}", write_file(&missing, "x").unwrap_err());
-        assert!(error.contains("no/such/a.ptx"), "{error}");
+        let error = write_file(&missing, "x").unwrap_err().to_string();
+        assert!(error.ends_with("no/such/a.ptx: there is no such folder"), "{error}");
         assert!(write_file(folder.path(), "x").is_err());
     }
 

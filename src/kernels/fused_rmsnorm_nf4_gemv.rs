@@ -33,7 +33,7 @@ impl Generate for FusedRmsNormNf4Gemv {
     const CONTRACTS: &'static [Contract] = &[
         Contract {
             id: "F-NF4-RMS-001",
-            text: "y equals RMSNorm followed by the NF4 product within 1e-4 * max(1, max|y|), and exact arithmetic within 2e-6 of that",
+            text: "y is within 1e-4 * max(1, max|y|) of separate RMSNorm and NF4 product, and within 2e-6 of exact arithmetic",
         },
         Contract {
             id: "F-NF4-RMS-002",

@@ -1,8 +1,9 @@
 //! The body of the NF4 matrix-vector kernels: y = W x, or y = W rmsnorm(x).
 //!
-//! A thread owns 32 columns: 16 bytes of each row of W, half a block of weights. Its part of x lies in registers for the whole launch. The codebook lies
-//! one value a lane, twice over, so that a shuffle decodes a nibble without masking out its neighbours. A block takes several rows at a time, so that
-//! their loads overlap and they share the barriers of the reduction.
+//! A thread owns 32 columns: 16 bytes of each row of W, half a block of weights. Its part of x lies in registers for
+//! the whole launch. The codebook lies one value a lane, twice over, so that a shuffle decodes a nibble without
+//! masking out its neighbours. A block takes several rows at a time, so that their loads overlap and they share the
+//! barriers of the reduction.
 
 use super::launch::{Arg, Role};
 use super::nf4::{BLOCK, CODEBOOK, NibbleOrder, dequantize};
@@ -93,7 +94,7 @@ impl Gemv {
         let half = self.order.word();
         vec![
             format!(
-                "weight (row, column) is nibble row * {} + column of data_ptr, the even one in the {half} half of its byte",
+                "weight (row, column) is nibble row * {} + column of data_ptr, the even one in a byte's {half} half",
                 self.k
             ),
             format!(
@@ -154,7 +155,8 @@ impl Gemv {
         }
     }
 
-    /// This thread's part of x, zero where it has no columns; normalised but for the factor 1 / rms, which is returned beside it.
+    /// This thread's part of x, zero where it has no columns; normalised but for the factor 1 / rms, which is
+    /// returned beside it.
     fn load_x(
         &self,
         k: &mut Kernel<'_>,
@@ -195,9 +197,9 @@ impl Gemv {
         let scales = k.mad_wide(first, self.k / BLOCK * F32_BYTES, setup.scales);
         k.comment("weights and scales of all rows of the batch, before any is used");
         let mut loaded = Vec::new();
-        for at in 0..batch {
-            let at = k.var(at);
-            let at = k.min(at, last);
+        loaded.push(load_weights(k, setup.active, data, scales));
+        for at in 1..batch {
+            let at = k.min(last, at);
             let data = k.mad_wide(at, self.k / 2, data);
             let scale = k.mad_wide(at, self.k / BLOCK * F32_BYTES, scales);
             loaded.push(load_weights(k, setup.active, data, scale));
@@ -215,7 +217,10 @@ impl Gemv {
         for (word, x) in words.iter().zip(setup.x.chunks(8)) {
             for (at, x) in (0..).zip(x) {
                 // The shuffle reads the lower five bits: the nibble, and one bit that picks between equal lanes.
-                let nibble = k.shr(*word, at / 2 * 8 + self.order.shift(at % 2));
+                let nibble = match at / 2 * 8 + self.order.shift(at % 2) {
+                    0 => *word,
+                    bits => k.shr(*word, bits),
+                };
                 let weight = k.shuffle_from(setup.codebook, nibble);
                 k.fma_into(sum, weight, *x, sum);
             }
@@ -227,17 +232,16 @@ impl Gemv {
     fn reduce(&self, k: &mut Kernel<'_>, setup: &Setup, row: Reg<B64>, left: Reg<B64>, parts: &[Reg<F32>]) {
         let batch = self.batch();
         k.comment("each row's sum over the warp, then over the warps");
-        let sums: Vec<_> = parts.iter().map(|part| k.warp_sum(*part)).collect();
-        let lane = k.and(setup.tid, 31);
-        let warp = k.shr(setup.tid, 5);
-        let line = k.mul_lo(warp, batch);
-        let own = k.shared_element(&setup.sums, line);
-        let first = k.compare(Cmp::Eq, lane, 0);
-        k.when(first, |k| {
-            for (four, sums) in (0..).zip(sums.chunks(4)) {
-                k.store_vec(own.plus(four * 16), sums);
-            }
-        });
+        let lane = k.and(setup.tid, 31u32);
+        let sum = k.warp_sums(parts, lane);
+        let (warp, lanes) = (k.shr(setup.tid, 5u32), 32 / batch);
+        // Lane 0 has row 0, lane 4 (of eight rows) row 1, and so on.
+        let row_of_batch = k.shr(lane, lanes.ilog2());
+        let slot = k.mad_lo(warp, batch, row_of_batch);
+        let slot = k.shared_element(&setup.sums, slot);
+        let copy = k.and(lane, lanes - 1);
+        let stores = k.compare(Cmp::Eq, copy, 0u32);
+        k.when(stores, |k| k.store(slot, sum));
         k.barrier();
         let tid = k.widen(setup.tid);
         let writes = k.compare(Cmp::Lt, tid, left);

@@ -74,7 +74,8 @@ impl Role {
 }
 
 impl Launch {
-    /// A launch of a one-dimensional grid without dynamic shared memory. At least one block runs: a grid must not be empty.
+    /// A launch of a one-dimensional grid without dynamic shared memory. At least one block runs: a grid must not be
+    /// empty.
     pub fn new(entry: &'static str, summary: &'static str, blocks: u64, threads: u32, args: Vec<Arg>) -> Self {
         /// Greatest `grid.x` of every GPU since compute capability 3.0.
         const MOST_BLOCKS: u64 = (1 << 31) - 1;

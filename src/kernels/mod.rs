@@ -1,7 +1,7 @@
 //! Kernels that ptxgen emits: one file a kernel, listed in [`KERNELS`].
 //!
-//! A kernel is a struct of parameters ([`Spec`]) that builds a module, says how it is launched, and computes the same in f64
-//! ([`Generate`]). [`emit`] checks the parameters and gives a module with its text and launches.
+//! A kernel is a struct of parameters ([`Spec`]) that builds a module, says how it is launched, and computes the same
+//! in f64 ([`Generate`]). [`emit`] checks the parameters and gives a module with its text and launches.
 //!
 //! ```
 //! use ptxgen::kernels::{self, rmsnorm::RmsNorm};
@@ -22,14 +22,16 @@ pub mod params;
 pub mod rmsnorm;
 pub mod rmsnorm_backward;
 mod rows;
+pub mod spec;
 pub mod sweep;
 
 pub use launch::{Arg, ArgKind, Launch, Role};
 pub use params::{ParamError, ParamInfo, Range, Spec, Value, Values};
 
 use crate::ptx::build::{BuildError, ModuleBuilder};
+use crate::ptx::ir::Notes;
 use crate::ptx::ir::{Module, Stmt};
-use crate::ptx::print::{Notes, print};
+use crate::ptx::print::print;
 use crate::ptx::target::{PtxVersion, Target};
 use crate::ptx::types::Space;
 use std::error::Error;
@@ -93,10 +95,10 @@ pub trait Generate: Spec {
 
 /// All kernels.
 pub const KERNELS: &[KernelInfo] = &[
-    info::<rmsnorm_backward::RmsNormBackward>(),
     info::<rmsnorm::RmsNorm>(),
-    info::<fused_rmsnorm_nf4_gemv::FusedRmsNormNf4Gemv>(),
+    info::<rmsnorm_backward::RmsNormBackward>(),
     info::<nf4_gemv::Nf4Gemv>(),
+    info::<fused_rmsnorm_nf4_gemv::FusedRmsNormNf4Gemv>(),
 ];
 
 const fn info<K: Generate>() -> KernelInfo {
@@ -223,3 +225,6 @@ fn static_shared(module: &Module, entry: &str) -> u64 {
         _ => end,
     })
 }
+
+#[cfg(test)]
+mod tests;

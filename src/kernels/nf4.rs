@@ -1,14 +1,15 @@
 //! NF4: weights in four bits, as QLoRA and bitsandbytes store them.
 //!
-//! A weight is a codebook value times its block's scale. Blocks are 64 weights along the flattened row-major matrix; the scale of a block is the
-//! largest magnitude in it. Two weights share a byte.
+//! A weight is a codebook value times its block's scale. Blocks are 64 weights along the flattened row-major matrix;
+//! the scale of a block is the largest magnitude in it. Two weights share a byte.
 
 use super::params::words;
 
 /// Weights that share a scale.
 pub const BLOCK: u32 = 64;
 
-/// The 16 values, as bits of f32: quantiles of the normal distribution, from -1 to 1 with an exact 0 (QLoRA, appendix E).
+/// The 16 values, as bits of f32: quantiles of the normal distribution, from -1 to 1 with an exact 0 (QLoRA, appendix
+/// E).
 pub const CODEBOOK: [u32; 16] = [
     0xBF80_0000,
     0xBF32_39B1,

@@ -78,9 +78,9 @@ impl Range {
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Range::Int { min, max, multiple: 1 } => write!(f, "{min} to {max}"),
+            Range::Int { min, max, multiple: 1 } => write!(f, "whole numbers from {min} to {max}"),
             Range::Int { min, max, multiple } => write!(f, "multiples of {multiple} from {min} to {max}"),
-            Range::Float { min, max } => write!(f, "{} to {}", Value::Float(*min), Value::Float(*max)),
+            Range::Float { min, max } => write!(f, "numbers from {} to {}", Value::Float(*min), Value::Float(*max)),
             Range::Words(words) => f.write_str(&words.join(", ")),
         }
     }

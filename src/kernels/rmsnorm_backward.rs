@@ -1,8 +1,9 @@
 //! `rmsnorm-backward`: the gradients of y = x / rms(x) * gamma.
 //!
-//! The main entry computes dx, one block a row at a time. dgamma is a sum over rows; two further entries compute it without atomics and so in the
-//! same order every time: each block of the first sums every `%nctaid.x`-th row into its own line of a scratch buffer, the second sums the lines.
-//! Where no statistic is saved, a fourth entry computes rstd for the first of these.
+//! The main entry computes dx, one block a row at a time. dgamma is a sum over rows; two further entries compute it
+//! without atomics and so in the same order every time: each block of the first sums every `%nctaid.x`-th row into
+//! its own line of a scratch buffer, the second sums the lines. Where no statistic is saved, a fourth entry computes
+//! rstd for the first of these.
 
 use super::launch::{Arg, Launch, Role};
 use super::params::{Range, spec};
@@ -30,7 +31,7 @@ spec! {
         hidden: u32 = 4096, HIDDEN;
         /// Rows of the launch; the text takes any number.
         rows: u32 = 1024, ROWS;
-        /// Added to the mean of squares; a saved statistic holds it already, so only `saved: none` uses it.
+        /// Added to the mean of squares in the forward pass; a saved statistic holds it already.
         eps: f64 = 1e-6, EPS;
         /// Statistic that the forward pass left in `rms_ptr`, one f32 a row; with `none` it is computed again from x.
         saved: Saved = Saved::Rms, Range::Words(Saved::WORDS);
@@ -47,11 +48,11 @@ impl Generate for RmsNormBackward {
     const CONTRACTS: &'static [Contract] = &[
         Contract {
             id: "P-RMS-BACK-001",
-            text: "dx equals central finite differences in f64 within 1e-5, and exact arithmetic within 1e-6, relative to max|dx|",
+            text: "dx is within 1e-5 * max|dx| of central finite differences in f64, and within 1e-6 of exact arithmetic",
         },
         Contract {
             id: "P-RMS-BACK-002",
-            text: "dgamma is within 5e-6 * sqrt(rows) of exact arithmetic, relative to max|dgamma|, and the same in every run",
+            text: "dgamma is within 5e-6 * sqrt(rows) * max|dgamma| of exact arithmetic, and the same in every run",
         },
     ];
     const ENTRIES: &'static [&'static str] = &[MAIN, PARTIAL, DGAMMA, RSTD];
@@ -75,12 +76,17 @@ impl Generate for RmsNormBackward {
     }
 
     fn remarks(&self) -> Vec<String> {
-        let remark = match self.saved {
-            Saved::Rms => "rms_ptr holds the forward pass's rms, eps included; eps is not used again",
-            Saved::Rstd => "rms_ptr holds the forward pass's 1 / rms, eps included; eps is not used again",
-            Saved::None => "no statistic is read: rms = sqrt(mean(x^2) + eps) is computed from x",
+        let saved = match self.saved {
+            Saved::Rms => "rms_ptr holds the forward pass's rms = sqrt(mean(x^2) + eps)",
+            Saved::Rstd => "rms_ptr holds the forward pass's rstd = 1 / sqrt(mean(x^2) + eps)",
+            Saved::None => "rms = sqrt(mean(x^2) + eps) is computed from x",
         };
-        vec![remark.to_owned(), "dx may be written over dy".to_owned()]
+        let eps = match (self.hidden, self.saved) {
+            (1, _) => "rows of one element: dx = gamma * dy * eps * rstd^3, as the terms cancel but for eps",
+            (_, Saved::None) => "eps is that of the forward pass",
+            _ => "the statistic holds eps already; it is not added again",
+        };
+        [saved, eps, "dx may be written over dy"].map(str::to_owned).to_vec()
     }
 }
 
@@ -192,12 +198,16 @@ impl RmsNormBackward {
                 let at = setup.offset(k, row);
                 let pointers = [k.add(x, at), k.add(dy, at), gamma, k.add(dx, at)];
                 let rstd = saved.map(|saved| self.load_rstd(k, saved, row));
-                self.row(k, &setup, &pointers, rstd);
+                match self.hidden {
+                    1 => self.lone(k, &setup, &pointers, rstd),
+                    _ => self.row(k, &setup, &pointers, rstd),
+                }
             });
         });
     }
 
-    /// One row: `pointers` are those of x, dy, gamma and dx at the thread's first element; `rstd` is computed where it is not given.
+    /// One row: `pointers` are those of x, dy, gamma and dx at the thread's first element; `rstd` is computed where
+    /// it is not given.
     fn row(&self, k: &mut Kernel<'_>, setup: &RowKernel, pointers: &[Reg<B64>], rstd: Option<Reg<F32>>) {
         k.comment("sum of x * dy * gamma");
         let sweep = &setup.sweep;
@@ -238,7 +248,37 @@ impl RmsNormBackward {
         });
     }
 
-    /// -rstd^3 * sum / hidden, in an order that keeps every step near 1 for rows of any scale: the sum grows with the rms, rstd falls with it.
+    /// A row of one element. There x^2 = rms^2 - eps, so the two terms of dx cancel but for eps: gamma * dy * eps *
+    /// rstd^3. Their difference would be all rounding error.
+    fn lone(&self, k: &mut Kernel<'_>, setup: &RowKernel, pointers: &[Reg<B64>], rstd: Option<Reg<F32>>) {
+        let rstd = rstd.unwrap_or_else(|| self.row_rstd(k, setup, &pointers[..1]));
+        k.comment("dx = gamma * dy * eps * rstd^3");
+        let once = k.mul(rstd, self.eps as f32);
+        let twice = k.mul(once, rstd);
+        let factor = k.mul(twice, rstd);
+        setup.sweep.each(k, &setup.place, pointers, |k, chunk| {
+            let dx: Vec<_> = chunk
+                .load_product(k, 1, 2)
+                .into_iter()
+                .map(|scaled| k.mul(scaled, factor))
+                .collect();
+            chunk.store(k, 3, &dx);
+        });
+    }
+
+    /// 1 / rms of the row whose elements `x` points at.
+    fn row_rstd(&self, k: &mut Kernel<'_>, setup: &RowKernel, x: &[Reg<B64>]) -> Reg<F32> {
+        let mut squares = Sum::new(k, setup.sweep.lanes);
+        setup.sweep.each(k, &setup.place, x, |k, chunk| {
+            let x = chunk.load(k, 0);
+            squares.add_products(k, &x, &x);
+        });
+        let sum = setup.block_sum(k, &mut squares);
+        statistics(k, sum, self.hidden, self.eps).1
+    }
+
+    /// -rstd^3 * sum / hidden, in an order that keeps every step near 1 for rows of any scale: the sum grows with the
+    /// rms, rstd falls with it.
     fn slope(&self, k: &mut Kernel<'_>, sum: Reg<F32>, rstd: Reg<F32>) -> Reg<F32> {
         let mean = k.mul(sum, -1.0 / self.hidden as f32);
         let normal = k.mul(mean, rstd);
@@ -272,13 +312,7 @@ impl RmsNormBackward {
             each_row(k, num_rows, |k, row| {
                 let at = setup.offset(k, row);
                 let x = k.add(x, at);
-                let mut squares = Sum::new(k, sweep.lanes);
-                sweep.each(k, &setup.place, &[x], |k, chunk| {
-                    let x = chunk.load(k, 0);
-                    squares.add_products(k, &x, &x);
-                });
-                let sum = setup.block_sum(k, &mut squares);
-                let (_, rstd) = statistics(k, sum, self.hidden, self.eps);
+                let rstd = self.row_rstd(k, &setup, &[x]);
                 let at = k.mad_wide(row, F32_BYTES, rstd_ptr);
                 k.when(setup.first, |k| k.store(Addr::<Global>::at(at), rstd));
             });

@@ -58,7 +58,8 @@ impl RowKernel {
         }
     }
 
-    /// Bytes from the start of a matrix of rows to the thread's first element in this row; 64 bits, as matrices pass 4 GiB.
+    /// Bytes from the start of a matrix of rows to the thread's first element in this row; 64 bits, as matrices pass
+    /// 4 GiB.
     pub fn offset(&self, k: &mut Kernel<'_>, row: Reg<B32>) -> Reg<B64> {
         k.mad_wide(row, self.sweep.len * F32_BYTES, self.place.start)
     }
@@ -70,7 +71,8 @@ impl RowKernel {
     }
 }
 
-/// A sum of products under way, with one accumulator a lane: shorter chains of dependent instructions, smaller rounding errors.
+/// A sum of products under way, with one accumulator a lane: shorter chains of dependent instructions, smaller
+/// rounding errors.
 pub struct Sum(Vec<Reg<F32>>);
 
 impl Sum {

@@ -14,8 +14,8 @@ const STEPS: u32 = 4;
 /// Steps of a loop over a long row that are written out.
 const UNROLL: u32 = 4;
 
-/// A row of `len` elements, shared out among the threads of a block: in each step, thread `t` takes the `lanes` neighbours from `t * lanes` on,
-/// so that neighbouring threads touch neighbouring memory.
+/// A row of `len` elements, shared out among the threads of a block: in each step, thread `t` takes the `lanes`
+/// neighbours from `t * lanes` on, so that neighbouring threads touch neighbouring memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sweep {
     /// Elements of the row.

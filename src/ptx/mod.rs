@@ -4,6 +4,7 @@ pub mod analysis;
 pub mod build;
 pub mod diag;
 pub mod flow;
+pub mod format;
 pub mod ir;
 pub mod isa;
 pub mod lint;

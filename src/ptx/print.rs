@@ -349,6 +349,11 @@ fn write_operand(out: &mut String, module: &Module, body: &Body, operand: &Opera
         Operand::Reg(id) => out.write_str(reg(id)),
         Operand::Not(id) => write!(out, "!{}", reg(id)),
         Operand::Part(id, component) => write!(out, "{}.{}", reg(id), component.name()),
+        Operand::Sum(id, offset) => {
+            out.push_str(reg(id));
+            write_offset(out, *offset)
+        }
+        Operand::Element(symbol, index) => write!(out, "{}[{}]", module.name(*symbol), reg(index)),
         Operand::Special(special) => out.write_str(special.name()),
         Operand::Imm(value) => write_imm(out, *value),
         Operand::Symbol(symbol, offset) => {
@@ -401,7 +406,8 @@ fn write_address(out: &mut String, module: &Module, body: &Body, address: &Addre
 fn write_offset(out: &mut String, offset: i64) -> fmt::Result {
     match offset {
         0 => Ok(()),
-        _ => write!(out, "{offset:+}"),
+        // Behind a base ptxas reads no other sign than `+`.
+        _ => write!(out, "+{offset}"),
     }
 }
 

@@ -30,6 +30,15 @@ pub fn ptxas() -> Option<&'static Path> {
 /// What ptxas printed, where it rejects the module (it calls the file `kernel.ptx`), or why it
 /// could not be run.
 pub fn assemble(ptx: &str, arch: &str) -> Result<(), String> {
+    cubin(ptx, arch).map(|_| ())
+}
+
+/// The machine code that ptxas makes of `ptx`; nothing but empty bytes where `arch` asks for parsing only.
+///
+/// # Errors
+///
+/// As [`assemble`].
+pub fn cubin(ptx: &str, arch: &str) -> Result<Vec<u8>, String> {
     let ptxas = ptxas().ok_or("there is no ptxas to assemble with")?;
     let dir = tempfile::tempdir().map_err(|e| format!("no temporary directory: {e}"))?;
     fs::write(dir.path().join("kernel.ptx"), ptx).map_err(|e| format!("kernel.ptx: {e}"))?;
@@ -39,7 +48,7 @@ pub fn assemble(ptx: &str, arch: &str) -> Result<(), String> {
         .output()
         .map_err(|e| format!("{}: {e}", ptxas.display()))?;
     if run.status.success() {
-        return Ok(());
+        return Ok(fs::read(dir.path().join("kernel.cubin")).unwrap_or_default());
     }
     Err(text(&run.stdout) + &text(&run.stderr))
 }
@@ -75,4 +84,22 @@ fn report_missing(why: &str) {
 /// The text of a program's output, without the line end.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end().to_owned()
+}
+
+/// Every `.ptx` file below a folder, in order.
+pub fn ptx_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "ptx") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
 }

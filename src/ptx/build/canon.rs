@@ -1,4 +1,5 @@
-//! From a draft to a body as the parser would read it: ids and names in order of first appearance, declarations in front.
+//! From a draft to a body as the parser would read it: registers have ids and names in order of first appearance,
+//! labels in order of definition, and declarations stand in front.
 
 use super::function::Draft;
 use crate::ptx::ir::{Address, Base, Body, Inst, Label, LabelId, Operand, RegDecl, RegId, RegLine, RegName, Stmt};
@@ -20,10 +21,13 @@ pub(super) fn body(draft: Draft) -> (Body, Vec<(usize, String)>) {
     let mut insts = draft.insts;
     let mut stmts = draft.stmts;
     for stmt in &mut stmts {
-        match stmt {
-            Stmt::Inst(id) => rename.inst(&mut insts[id.index()]),
-            Stmt::Label(label) => rename.label(label),
-            _ => {}
+        if let Stmt::Label(label) = stmt {
+            rename.label(label);
+        }
+    }
+    for stmt in &stmts {
+        if let Stmt::Inst(id) = stmt {
+            rename.inst(&mut insts[id.index()]);
         }
     }
     let mut all: Vec<Stmt> = rename

@@ -53,6 +53,13 @@ pub enum BuildError {
         /// Threads of the block.
         threads: u32,
     },
+    /// Sums over a warp of a number of values that is no power of two up to 32.
+    SumCount {
+        /// The function.
+        entry: String,
+        /// Values.
+        count: usize,
+    },
     /// More static shared memory than a block may have.
     Shared {
         /// The function.
@@ -90,6 +97,12 @@ impl fmt::Display for BuildError {
             }
             Self::PartialWarp { entry, threads } => {
                 write!(f, "`{entry}`: a block of {threads} threads is no whole number of warps")
+            }
+            Self::SumCount { entry, count } => {
+                write!(
+                    f,
+                    "`{entry}`: a warp cannot share {count} sums; a power of two up to 32 it can"
+                )
             }
             Self::Shared { entry, bytes } => {
                 write!(

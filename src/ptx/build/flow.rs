@@ -2,13 +2,14 @@
 
 use super::function::Kernel;
 use super::ops::{Cmp, Int};
-use super::value::{Arg, Cond, Reg, Value};
+use super::value::{Arg, B32, Cond, Reg, Value};
 use crate::ptx::ir::{LabelId, Operand};
 
 impl Kernel<'_> {
     /// Runs `body` where the condition holds.
     pub fn if_then(&mut self, cond: impl Into<Cond>, body: impl FnOnce(&mut Self)) {
-        let end = self.label("endif");
+        let number = self.construct();
+        let end = self.label(number, "endif");
         self.branch(Some(!cond.into()), end);
         body(self);
         self.place(end);
@@ -16,7 +17,8 @@ impl Kernel<'_> {
 
     /// Runs `yes` where the condition holds, and `no` elsewhere.
     pub fn if_else(&mut self, cond: impl Into<Cond>, yes: impl FnOnce(&mut Self), no: impl FnOnce(&mut Self)) {
-        let (other, end) = (self.label("else"), self.label("endif"));
+        let number = self.construct();
+        let (other, end) = (self.label(number, "else"), self.label(number, "endif"));
         self.branch(Some(!cond.into()), other);
         yes(self);
         self.branch(None, end);
@@ -27,7 +29,7 @@ impl Kernel<'_> {
 
     /// Runs `body` as long as `cond` holds; it is evaluated before each trip. `hint` becomes part of the labels.
     pub fn while_loop(&mut self, hint: &str, cond: impl FnOnce(&mut Self) -> Cond, body: impl FnOnce(&mut Self)) {
-        let (head, end) = (self.label(hint), self.label(&format!("end_{hint}")));
+        let (head, end) = self.loop_labels(hint);
         self.place(head);
         let cond = cond(self);
         self.branch(Some(!cond), end);
@@ -47,7 +49,7 @@ impl Kernel<'_> {
         body: impl FnOnce(&mut Self, Reg<C>),
     ) {
         let (end, step) = (end.into(), step.into());
-        let (head, after) = (self.label(hint), self.label(&format!("end_{hint}")));
+        let (head, after) = self.loop_labels(hint);
         let index = self.var(start);
         let none = self.compare(Cmp::Ge, index, end);
         self.branch(Some(none.into()), after);
@@ -65,12 +67,13 @@ impl Kernel<'_> {
             0 => {}
             1 => body(self),
             _ => {
-                let head = self.label(hint);
-                let left = self.var::<super::value::B32>(trips);
+                let number = self.construct();
+                let head = self.label(number, hint);
+                let left = self.var::<B32>(trips);
                 self.place(head);
                 body(self);
-                self.add_into(left, left, -1);
-                let more = self.compare(Cmp::Ne, left, 0);
+                self.sub_into(left, left, 1u32);
+                let more = self.compare(Cmp::Ne, left, 0u32);
                 self.branch(Some(more.into()), head);
             }
         }
@@ -79,6 +82,11 @@ impl Kernel<'_> {
     /// `trap` where the condition holds: the launch ends with an error.
     pub fn trap_if(&mut self, cond: impl Into<Cond>) {
         self.emit_guarded(Some(cond.into()), "trap", []);
+    }
+
+    fn loop_labels(&mut self, hint: &str) -> (LabelId, LabelId) {
+        let number = self.construct();
+        (self.label(number, hint), self.label(number, &format!("{hint}_end")))
     }
 
     fn branch(&mut self, guard: Option<Cond>, to: LabelId) {

@@ -158,7 +158,8 @@ impl<'m> Kernel<'m> {
         reg
     }
 
-    /// Runs `body` with every instruction guarded by the predicate. No control flow inside; what it writes needs a value before.
+    /// Runs `body` with every instruction guarded by the predicate. No control flow inside; what it writes needs a
+    /// value before.
     pub fn when(&mut self, cond: impl Into<Cond>, body: impl FnOnce(&mut Self)) {
         if self.guard.is_some() {
             self.module.fail(BuildError::GuardedFlow(self.name.clone()));
@@ -199,14 +200,20 @@ impl<'m> Kernel<'m> {
         self.draft.stmts.push(Stmt::Inst(id));
     }
 
-    /// A label that [`Kernel::place`] puts somewhere. Names differ across the whole module, so that a reader or a plain-text tool never confuses two.
-    pub(super) fn label(&mut self, hint: &str) -> LabelId {
+    /// Opens a construct that needs labels; they share its number, which is the module's next: names differ across
+    /// the whole module, so that neither a reader nor a plain-text tool confuses two.
+    pub(super) fn construct(&mut self) -> u32 {
         if self.guard.is_some() {
             self.module.fail(BuildError::GuardedFlow(self.name.clone()));
         }
         self.module.labels += 1;
+        self.module.labels
+    }
+
+    /// A label of a construct, which [`Kernel::place`] puts somewhere.
+    pub(super) fn label(&mut self, construct: u32, name: &str) -> LabelId {
         let id = LabelId(self.draft.labels.len() as u32);
-        let name = format!("$L{}_{hint}", self.module.labels).into();
+        let name = format!("$L{construct}_{name}").into();
         self.draft.labels.push(Label { name, at: None });
         id
     }

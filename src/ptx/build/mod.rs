@@ -1,10 +1,13 @@
 //! The builder: writes modules in the IR through typed registers and structured control flow.
 //!
-//! - Registers are typed ([`Reg`]): mixing classes does not compile. Names and `.reg` banks follow from the order of appearance.
-//! - Control flow is structured ([`Kernel::if_then`], [`Kernel::for_range`], ...): labels and branches are the builder's business.
+//! - Registers are typed ([`Reg`]): mixing classes does not compile. Names and `.reg` banks follow from the order of
+//!   appearance.
+//! - Control flow is structured ([`Kernel::if_then`], [`Kernel::for_range`], ...): labels and branches are the
+//!   builder's business.
 //! - Arrays are addressed through their symbols ([`Array`]), in a memory that the compiler checks ([`Memory`]).
-//! - Methods that emit do not fail: the first mistake is kept and [`ModuleBuilder::finish`] returns it. It also finds what the module needs, from
-//!   the gates of the instructions in it, and writes `.version` and `.target` accordingly.
+//! - Methods that emit do not fail: the first mistake is kept and [`ModuleBuilder::finish`] returns it. It also finds
+//!   what the module needs, from the gates of the instructions in it, and writes `.version` and `.target`
+//!   accordingly.
 //!
 //! ```
 //! use ptxgen::ptx::build::{Addr, Global, ModuleBuilder, B64, F32};
@@ -42,3 +45,6 @@ pub use module::{Built, ModuleBuilder};
 pub use needs::Needs;
 pub use ops::{Cmp, Float, Int, Number};
 pub use value::{B16, B32, B64, Class, Cond, F32, F64, Pred, Reg, Value};
+
+#[cfg(test)]
+mod tests;

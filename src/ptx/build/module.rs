@@ -142,9 +142,7 @@ impl ModuleBuilder {
             return known.clone();
         }
         let opcode = Arc::new(Opcode::resolve(text));
-        if let Some(problem) = &opcode.problem
-            && std::env::var_os("LAX").is_none()
-        {
+        if let Some(problem) = &opcode.problem {
             self.fail(BuildError::Opcode {
                 opcode: text.to_owned(),
                 problem: Some(problem.clone()),

@@ -151,6 +151,11 @@ impl Kernel<'_> {
         self.op_into(result, &format!("add.{}", C::ARITH), [a.into(), b.into()]);
     }
 
+    /// `a - b` into a register that exists.
+    pub fn sub_into<C: Number>(&mut self, result: Reg<C>, a: Reg<C>, b: impl Into<Value<C>>) {
+        self.op_into(result, &format!("sub.{}", C::ARITH), [a.into(), b.into()]);
+    }
+
     /// `a * b + c`, rounded once.
     pub fn fma<C: Float>(&mut self, a: Reg<C>, b: impl Into<Value<C>>, c: impl Into<Value<C>>) -> Reg<C> {
         let result = self.fresh();

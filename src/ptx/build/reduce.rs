@@ -46,7 +46,8 @@ impl Kernel<'_> {
         self.group_sum(value, WARP)
     }
 
-    /// The sum over groups of `lanes` neighbours (a power of two), in each of them: the butterfly adds in the same order everywhere.
+    /// The sum over groups of `lanes` neighbours (a power of two), in each of them: the butterfly adds in the same
+    /// order everywhere.
     fn group_sum(&mut self, value: Reg<F32>, lanes: u32) -> Reg<F32> {
         let mut sum = value;
         let mut distance = lanes / 2;
@@ -56,6 +57,36 @@ impl Kernel<'_> {
             distance /= 2;
         }
         sum
+    }
+
+    /// The sums of several values (a power of two of them, up to 32) over all lanes of the warp: lane `l` gets that
+    /// of value `l * count / 32`. `lane` is the lane's index. All lanes must get here.
+    ///
+    /// Each step halves the values a lane still carries: it keeps one of two and gives the other to its partner,
+    /// which does the opposite. Eight sums take 9 shuffles where one after the other would take 40.
+    pub fn warp_sums(&mut self, values: &[Reg<F32>], lane: Reg<B32>) -> Reg<F32> {
+        if !(values.len().is_power_of_two() && values.len() <= WARP as usize) {
+            let (entry, count) = (self.name().to_owned(), values.len());
+            self.fail(BuildError::SumCount { entry, count });
+            return self.fresh();
+        }
+        let mut values = values.to_vec();
+        let mut distance = WARP / 2;
+        while values.len() > 1 {
+            let half = values.len() / 2;
+            let bit = self.and(lane, distance);
+            let upper = self.compare(Cmp::Ne, bit, 0u32);
+            let exchange = |at: usize| {
+                let (low, high) = (values[at], values[at + half]);
+                let kept = self.select(upper, high, low);
+                let given = self.select(upper, low, high);
+                let other = self.shuffle_xor(given, distance);
+                self.add(kept, other)
+            };
+            values = (0..half).map(exchange).collect();
+            distance /= 2;
+        }
+        self.group_sum(values[0], distance * 2)
     }
 
     /// `bar.sync 0`: waits until all threads of the block are here.
@@ -79,7 +110,8 @@ impl Kernel<'_> {
         (warps > 1).then(|| self.shared(name, warps))
     }
 
-    /// The sum over all threads of the block, in each of them. `tid` is the thread's index in the block. All threads must get here.
+    /// The sum over all threads of the block, in each of them. `tid` is the thread's index in the block. All threads
+    /// must get here.
     ///
     /// The second barrier lets the scratch memory be used again: no warp can overwrite what another still reads.
     pub fn block_sum(&mut self, value: Reg<F32>, tid: Reg<B32>, scratch: Option<&Array<Shared, F32>>) -> Reg<F32> {

@@ -7,7 +7,8 @@ use std::ops::Not;
 
 /// A class of registers: one type, one bank of names.
 ///
-/// Signed, unsigned and untyped integers of one width share a class, as they do in PTX: the instruction says how it reads the bits.
+/// Signed, unsigned and untyped integers of one width share a class, as they do in PTX: the instruction says how it
+/// reads the bits.
 pub trait Class: Copy + std::fmt::Debug + 'static {
     /// Type of the `.reg` declaration, and of plain loads and stores.
     const TYPE: Type;

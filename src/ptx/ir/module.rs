@@ -130,11 +130,16 @@ impl Variable {
         }
     }
 
+    /// Size of an element in bytes, all its components together.
+    pub fn element_size(&self) -> u32 {
+        self.ty.bytes() * u32::from(self.lanes)
+    }
+
     /// Size in bytes; `None` where a dimension is open or the product does not fit.
     ///
     /// An open first dimension takes its length from the initialiser.
     pub fn size(&self) -> Option<u64> {
-        let element = u64::from(self.ty.bytes()) * u64::from(self.lanes);
+        let element = u64::from(self.element_size());
         let given = self.init.as_ref().map(|init| init.values.len() as u64);
         self.dims.iter().enumerate().try_fold(element, |size, (at, dim)| {
             let open = if at == 0 { given } else { None };
@@ -144,7 +149,7 @@ impl Variable {
 
     /// Alignment in bytes: `.align`, or the size of an element.
     pub fn alignment(&self) -> u32 {
-        self.align.unwrap_or_else(|| self.ty.bytes() * u32::from(self.lanes))
+        self.align.unwrap_or_else(|| self.element_size())
     }
 }
 

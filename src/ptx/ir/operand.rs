@@ -11,12 +11,16 @@ pub enum Operand {
     Not(RegId),
     /// One component of a vector register (`%v.x`) or a part selected by a video instruction (`%r1.b0`, `%r1.h1`).
     Part(RegId, Component),
+    /// A register plus a constant: `%r1+4`. Any operand may be one, not only an address.
+    Sum(RegId, i64),
     /// A special register: `%tid.x`.
     Special(Special),
     /// A number.
     Imm(Imm),
     /// The address of a variable or function, with a byte offset: `arr`, `arr+16`.
     Symbol(SymbolId, i64),
+    /// The address of an array's element: `arr[%r1]`. With a constant it is a [`Operand::Symbol`] and an offset.
+    Element(SymbolId, RegId),
     /// A branch target or the label of a `.branchtargets`, `.calltargets` or `.callprototype` table.
     Label(LabelId),
     /// `[%rd1+8]`.
@@ -55,7 +59,11 @@ impl Operand {
     /// Calls `see` with every register that occurs in the operand, in order.
     pub fn for_each_reg(&self, see: &mut impl FnMut(RegId)) {
         match self {
-            Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) => see(*reg),
+            Operand::Reg(reg)
+            | Operand::Not(reg)
+            | Operand::Part(reg, _)
+            | Operand::Sum(reg, _)
+            | Operand::Element(_, reg) => see(*reg),
             Operand::Address(Address {
                 base: Base::Reg(reg), ..
             }) => see(*reg),

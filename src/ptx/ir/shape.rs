@@ -77,6 +77,8 @@ fn is_scalar(operand: &Operand) -> bool {
         operand,
         Operand::Reg(_)
             | Operand::Part(..)
+            | Operand::Sum(..)
+            | Operand::Element(..)
             | Operand::Special(_)
             | Operand::Imm(_)
             | Operand::Symbol(..)

@@ -16,7 +16,14 @@ pub(super) static ROWS: &[Row] = &[
     row(
         "add",
         Pure,
-        &[INTEGERS, HALF, BRAIN, NARROW, ("bytes", "u8x4 s8x4"), ("pair", "u16x2 s16x2")],
+        &[
+            INTEGERS,
+            HALF,
+            BRAIN,
+            NARROW,
+            ("bytes", "u8x4 s8x4"),
+            ("pair", "u16x2 s16x2"),
+        ],
         &[
             "add.type d, a, b",
             "add{.sat}.s32 d, a, b",
@@ -46,8 +53,20 @@ pub(super) static ROWS: &[Row] = &[
             "add.sat.s16x2 %r1, %r2, %r3;",
         ],
     ),
-    row("add.cc", Other, CARRY, &["add.cc.type d, a, b"], &["add.cc.u32 %r1, %r2, %r3;"]),
-    row("addc", Other, CARRIED, &["addc{.cc}.type d, a, b"], &["addc.cc.u32 %r1, %r2, %r3;", "addc.u64 %rd1, %rd2, 0;"]),
+    row(
+        "add.cc",
+        Other,
+        CARRY,
+        &["add.cc.type d, a, b"],
+        &["add.cc.u32 %r1, %r2, %r3;"],
+    ),
+    row(
+        "addc",
+        Other,
+        CARRIED,
+        &["addc{.cc}.type d, a, b"],
+        &["addc.cc.u32 %r1, %r2, %r3;", "addc.u64 %rd1, %rd2, 0;"],
+    ),
     row(
         "sub",
         Pure,
@@ -70,8 +89,20 @@ pub(super) static ROWS: &[Row] = &[
             "sub.f32.f16 %f1, %rs1, %f2;",
         ],
     ),
-    row("sub.cc", Other, CARRY, &["sub.cc.type d, a, b"], &["sub.cc.u32 %r1, %r2, %r3;"]),
-    row("subc", Other, CARRIED, &["subc{.cc}.type d, a, b"], &["subc.cc.s32 %r1, %r2, %r3;"]),
+    row(
+        "sub.cc",
+        Other,
+        CARRY,
+        &["sub.cc.type d, a, b"],
+        &["sub.cc.u32 %r1, %r2, %r3;"],
+    ),
+    row(
+        "subc",
+        Other,
+        CARRIED,
+        &["subc{.cc}.type d, a, b"],
+        &["subc.cc.s32 %r1, %r2, %r3;"],
+    ),
     row(
         "mul",
         Pure,
@@ -116,9 +147,27 @@ pub(super) static ROWS: &[Row] = &[
             "mad.rn.f64 %fd1, %fd2, %fd3, %fd4;",
         ],
     ),
-    row("mad.cc", Other, CARRY, &["mad.hilo.cc.type d, a, b, c @3.0,sm_20"], &["mad.lo.cc.u32 %r1, %r2, %r3, %r4;"]),
-    row("madc", Other, CARRIED, &["madc.hilo{.cc}.type d, a, b, c @3.0,sm_20"], &["madc.hi.cc.u32 %r1, %r2, %r3, 0;"]),
-    row("mul24", Pure, &[WORDS, ("hilo", "hi lo")], &["mul24.hilo.word d, a, b"], &["mul24.lo.u32 %r1, %r2, %r3;"]),
+    row(
+        "mad.cc",
+        Other,
+        CARRY,
+        &["mad.hilo.cc.type d, a, b, c @3.0,sm_20"],
+        &["mad.lo.cc.u32 %r1, %r2, %r3, %r4;"],
+    ),
+    row(
+        "madc",
+        Other,
+        CARRIED,
+        &["madc.hilo{.cc}.type d, a, b, c @3.0,sm_20"],
+        &["madc.hi.cc.u32 %r1, %r2, %r3, 0;"],
+    ),
+    row(
+        "mul24",
+        Pure,
+        &[WORDS, ("hilo", "hi lo")],
+        &["mul24.hilo.word d, a, b"],
+        &["mul24.lo.u32 %r1, %r2, %r3;"],
+    ),
     row(
         "mad24",
         Pure,
@@ -126,7 +175,13 @@ pub(super) static ROWS: &[Row] = &[
         &["mad24.hilo.word d, a, b, c", "mad24.hi.sat.s32 d, a, b, c"],
         &["mad24.lo.s32 %r1, %r2, %r3, %r4;"],
     ),
-    row("sad", Pure, &[INTEGERS], &["sad.type d, a, b, c"], &["sad.u32 %r1, %r2, %r3, %r4;"]),
+    row(
+        "sad",
+        Pure,
+        &[INTEGERS],
+        &["sad.type d, a, b, c"],
+        &["sad.u32 %r1, %r2, %r3, %r4;"],
+    ),
     row(
         "div",
         Pure,
@@ -149,7 +204,13 @@ pub(super) static ROWS: &[Row] = &[
             "div.rn.f64 %fd1, %fd2, %fd3;",
         ],
     ),
-    row("rem", Pure, &[INTEGERS], &["rem.type d, a, b"], &["rem.u32 %r1, %r2, %r3;"]),
+    row(
+        "rem",
+        Pure,
+        &[INTEGERS],
+        &["rem.type d, a, b"],
+        &["rem.u32 %r1, %r2, %r3;"],
+    ),
     row(
         "abs",
         Pure,
@@ -161,7 +222,13 @@ pub(super) static ROWS: &[Row] = &[
             "abs{.ftz}.half d, a @6.5,sm_53",
             "abs.brain d, a @7.0,sm_80",
         ],
-        &["abs.s32 %r1, %r2;", "abs.ftz.f32 %f1, %f2;", "abs.f64 %fd1, %fd2;", "abs.f16 %rs1, %rs2;", "abs.bf16x2 %r1, %r2;"],
+        &[
+            "abs.s32 %r1, %r2;",
+            "abs.ftz.f32 %f1, %f2;",
+            "abs.f64 %fd1, %fd2;",
+            "abs.f16 %rs1, %rs2;",
+            "abs.bf16x2 %r1, %r2;",
+        ],
     ),
     row(
         "neg",
@@ -174,10 +241,35 @@ pub(super) static ROWS: &[Row] = &[
             "neg{.ftz}.half d, a @6.0,sm_53",
             "neg.brain d, a @7.0,sm_80",
         ],
-        &["neg.s64 %rd1, %rd2;", "neg.f32 %f1, %f2;", "neg.f16x2 %r1, %r2;", "neg.bf16 %rs1, %rs2;"],
+        &[
+            "neg.s64 %rd1, %rd2;",
+            "neg.f32 %f1, %f2;",
+            "neg.f16x2 %r1, %r2;",
+            "neg.bf16 %rs1, %rs2;",
+        ],
     ),
-    extremum("min", MIN_FORMS, &["min.s32 %r1, %r2, 0;", "min.NaN.f32 %f1, %f2, %f3;", "min.f64 %fd1, %fd2, %fd3;", "min.f32 %f1, %f2, %f3, %f4;", "min.s16x2 %r1, %r2, %r3;"]),
-    extremum("max", MAX_FORMS, &["max.u64 %rd1, %rd2, %rd3;", "max.xorsign.abs.f32 %f1, %f2, %f3;", "max.relu.s32 %r1, %r2, %r3;", "max.f16x2 %r1, %r2, %r3;", "max.NaN.bf16 %rs1, %rs2, %rs3;"]),
+    extremum(
+        "min",
+        MIN_FORMS,
+        &[
+            "min.s32 %r1, %r2, 0;",
+            "min.NaN.f32 %f1, %f2, %f3;",
+            "min.f64 %fd1, %fd2, %fd3;",
+            "min.f32 %f1, %f2, %f3, %f4;",
+            "min.s16x2 %r1, %r2, %r3;",
+        ],
+    ),
+    extremum(
+        "max",
+        MAX_FORMS,
+        &[
+            "max.u64 %rd1, %rd2, %rd3;",
+            "max.xorsign.abs.f32 %f1, %f2, %f3;",
+            "max.relu.s32 %r1, %r2, %r3;",
+            "max.f16x2 %r1, %r2, %r3;",
+            "max.NaN.bf16 %rs1, %rs2, %rs3;",
+        ],
+    ),
     row(
         "fma",
         Pure,
@@ -214,7 +306,12 @@ pub(super) static ROWS: &[Row] = &[
             "rcp.f32 d, a !1.4",
             "rcp.f64 d, a !1.4",
         ],
-        &["rcp.rn.f32 %f1, %f2;", "rcp.approx.ftz.f32 %f1, %f2;", "rcp.rn.f64 %fd1, %fd2;", "rcp.approx.ftz.f64 %fd1, %fd2;"],
+        &[
+            "rcp.rn.f32 %f1, %f2;",
+            "rcp.approx.ftz.f32 %f1, %f2;",
+            "rcp.rn.f64 %fd1, %fd2;",
+            "rcp.approx.ftz.f64 %fd1, %fd2;",
+        ],
     ),
     row(
         "sqrt",
@@ -227,7 +324,11 @@ pub(super) static ROWS: &[Row] = &[
             "sqrt.f32 d, a !1.4",
             "sqrt.f64 d, a !1.4",
         ],
-        &["sqrt.rn.f32 %f1, %f2;", "sqrt.approx.ftz.f32 %f1, %f2;", "sqrt.rn.f64 %fd1, %fd2;"],
+        &[
+            "sqrt.rn.f32 %f1, %f2;",
+            "sqrt.approx.ftz.f32 %f1, %f2;",
+            "sqrt.rn.f64 %fd1, %fd2;",
+        ],
     ),
     row(
         "rsqrt",
@@ -240,11 +341,33 @@ pub(super) static ROWS: &[Row] = &[
             "rsqrt.f32 d, a !1.4",
             "rsqrt.f64 d, a !1.4",
         ],
-        &["rsqrt.approx.f32 %f1, %f2;", "rsqrt.approx.f64 %fd1, %fd2;", "rsqrt.approx.ftz.f64 %fd1, %fd2;"],
+        &[
+            "rsqrt.approx.f32 %f1, %f2;",
+            "rsqrt.approx.f64 %fd1, %fd2;",
+            "rsqrt.approx.ftz.f64 %fd1, %fd2;",
+        ],
     ),
-    row("sin", Pure, &[], &["sin.approx{.ftz}.f32 d, a", "sin.f32 d, a !1.4"], &["sin.approx.ftz.f32 %f1, %f2;"]),
-    row("cos", Pure, &[], &["cos.approx{.ftz}.f32 d, a", "cos.f32 d, a !1.4"], &["cos.approx.f32 %f1, %f2;"]),
-    row("lg2", Pure, &[], &["lg2.approx{.ftz}.f32 d, a", "lg2.f32 d, a !1.4"], &["lg2.approx.ftz.f32 %f1, %f2;"]),
+    row(
+        "sin",
+        Pure,
+        &[],
+        &["sin.approx{.ftz}.f32 d, a", "sin.f32 d, a !1.4"],
+        &["sin.approx.ftz.f32 %f1, %f2;"],
+    ),
+    row(
+        "cos",
+        Pure,
+        &[],
+        &["cos.approx{.ftz}.f32 d, a", "cos.f32 d, a !1.4"],
+        &["cos.approx.f32 %f1, %f2;"],
+    ),
+    row(
+        "lg2",
+        Pure,
+        &[],
+        &["lg2.approx{.ftz}.f32 d, a", "lg2.f32 d, a !1.4"],
+        &["lg2.approx.ftz.f32 %f1, %f2;"],
+    ),
     row(
         "ex2",
         Pure,
@@ -255,20 +378,37 @@ pub(super) static ROWS: &[Row] = &[
             "ex2.approx.ftz.brain d, a @7.8,sm_90",
             "ex2.f32 d, a !1.4",
         ],
-        &["ex2.approx.ftz.f32 %f1, %f2;", "ex2.approx.f16 %rs1, %rs2;", "ex2.approx.ftz.bf16x2 %r1, %r2;"],
+        &[
+            "ex2.approx.ftz.f32 %f1, %f2;",
+            "ex2.approx.f16 %rs1, %rs2;",
+            "ex2.approx.ftz.bf16x2 %r1, %r2;",
+        ],
     ),
     row(
         "tanh",
         Pure,
         FUNCTION,
-        &["tanh.approx.f32 d, a @7.0,sm_75", "tanh.approx.half d, a @7.0,sm_75", "tanh.approx.brain d, a @7.8,sm_90"],
+        &[
+            "tanh.approx.f32 d, a @7.0,sm_75",
+            "tanh.approx.half d, a @7.0,sm_75",
+            "tanh.approx.brain d, a @7.8,sm_90",
+        ],
         &["tanh.approx.f32 %f1, %f2;", "tanh.approx.f16x2 %r1, %r2;"],
     ),
-    row("copysign", Pure, &[("type", "f32 f64")], &["copysign.type d, a, b @2.0,sm_20"], &["copysign.f32 %f1, %f2, %f3;"]),
+    row(
+        "copysign",
+        Pure,
+        &[("type", "f32 f64")],
+        &["copysign.type d, a, b @2.0,sm_20"],
+        &["copysign.f32 %f1, %f2, %f3;"],
+    ),
     row(
         "testp",
         Pure,
-        &[("type", "f32 f64"), ("op", "finite infinite number notanumber normal subnormal")],
+        &[
+            ("type", "f32 f64"),
+            ("op", "finite infinite number notanumber normal subnormal"),
+        ],
         &["testp.op.type =p:pred, a @2.0,sm_20"],
         &["testp.finite.f32 %p1, %f1;", "testp.notanumber.f64 %p1, %fd1;"],
     ),
@@ -288,13 +428,7 @@ pub(super) static ROWS: &[Row] = &[
     ),
 ];
 
-const EXTREMUM: Sets = &[
-    INTEGERS,
-    HALF,
-    BRAIN,
-    ("relutype", "s32 s16x2"),
-    ("bytes", "u8x4 s8x4"),
-];
+const EXTREMUM: Sets = &[INTEGERS, HALF, BRAIN, ("relutype", "s32 s16x2"), ("bytes", "u8x4 s8x4")];
 
 const MIN_FORMS: &[&str] = &[
     "min.type d, a, b",

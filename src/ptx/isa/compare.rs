@@ -14,6 +14,7 @@ const OPERATORS: Sets = &[
     ("unsigned", "u16 u32 u64"),
     ("dtype", "u32 s32 f32"),
     ("htype", "u16 s16 u32 s32"),
+    ("word", "u32 s32"),
 ];
 
 pub(super) static ROWS: &[Row] = &[
@@ -75,6 +76,10 @@ pub(super) static ROWS: &[Row] = &[
             "set.fop.f16.f64 d:f16, a, b @4.2,sm_53",
             "set.fop{.ftz}.htype.f16 d:htype, a, b @6.5,sm_53",
             "set.fop{.ftz}.f16x2.f16x2 d, a, b @4.2,sm_53",
+            "set.fop{.ftz}.word.f16x2 d:word, a, b @4.2,sm_53",
+            "set.fop.bool{.ftz}.word.f16x2 d:word, a, b, {!}c:pred @4.2,sm_53",
+            "set.fop.word.bf16x2 d:word, a, b @7.8,sm_90",
+            "set.fop.bool.word.bf16x2 d:word, a, b, {!}c:pred @7.8,sm_90",
             "set.fop.bool{.ftz}.f16.f16 d:f16, a, b, {!}c:pred @4.2,sm_53",
             "set.fop.bool{.ftz}.htype.f16 d:htype, a, b, {!}c:pred @6.5,sm_53",
             "set.fop.bool{.ftz}.f16x2.f16x2 d, a, b, {!}c:pred @4.2,sm_53",
@@ -99,13 +104,23 @@ pub(super) static ROWS: &[Row] = &[
         Pure,
         &[("type", "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64")],
         &["selp.type d, a, b, {!}c:pred"],
-        &["selp.b32 %r1, %r2, 0, %p1;", "selp.f32 %f1, 0f3F800000, %f2, %p1;", "selp.s16 %rs1, 1, 0, %p1;"],
+        &[
+            "selp.b32 %r1, %r2, 0, %p1;",
+            "selp.f32 %f1, 0f3F800000, %f2, %p1;",
+            "selp.s16 %rs1, 1, 0, %p1;",
+        ],
     ),
     row(
         "slct",
         Pure,
         &[("dtype", "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64")],
-        &["slct.dtype.s32 d, a:dtype, b:dtype, c:s32", "slct{.ftz}.dtype.f32 d, a:dtype, b:dtype, c:f32"],
-        &["slct.u32.s32 %r1, %r2, %r3, %r4;", "slct.ftz.f32.f32 %f1, %f2, %f3, %f4;"],
+        &[
+            "slct.dtype.s32 d, a:dtype, b:dtype, c:s32",
+            "slct{.ftz}.dtype.f32 d, a:dtype, b:dtype, c:f32",
+        ],
+        &[
+            "slct.u32.s32 %r1, %r2, %r3, %r4;",
+            "slct.ftz.f32.f32 %f1, %f2, %f3, %f4;",
+        ],
     ),
 ];

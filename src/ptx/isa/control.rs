@@ -4,7 +4,13 @@ use super::Effect::{Branch, Call, Exit, Other};
 use super::{Row, row};
 
 pub(super) static ROWS: &[Row] = &[
-    row("bra", Branch, &[], &["bra{.uni} target:label"], &["bra L1;", "bra.uni L1;"]),
+    row(
+        "bra",
+        Branch,
+        &[],
+        &["bra{.uni} target:label"],
+        &["bra L1;", "bra.uni L1;"],
+    ),
     row(
         "brx",
         Branch,
@@ -28,13 +34,27 @@ pub(super) static ROWS: &[Row] = &[
     row("exit", Exit, &[], &["exit"], &["exit;"]),
     row("trap", Exit, &[], &["trap"], &["trap;"]),
     row("brkpt", Other, &[], &["brkpt"], &["brkpt;"]),
-    row("nanosleep", Other, &[], &["nanosleep.u32 t @6.3,sm_70"], &["nanosleep.u32 100;"]),
-    row("pmevent", Other, &[], &["pmevent a:imm @1.4", "pmevent.mask a:imm @3.0,sm_20"], &["pmevent 1;", "pmevent.mask 3;"]),
+    row(
+        "nanosleep",
+        Other,
+        &[],
+        &["nanosleep.u32 t @6.3,sm_70"],
+        &["nanosleep.u32 100;"],
+    ),
+    row(
+        "pmevent",
+        Other,
+        &[],
+        &["pmevent a:imm @1.4", "pmevent.mask a:imm @3.0,sm_20"],
+        &["pmevent 1;", "pmevent.mask 3;"],
+    ),
     row(
         "setmaxnreg",
         Other,
         &[("action", "inc dec")],
-        &["setmaxnreg.action.sync.aligned.u32 count:imm/24..256/%8 @8.0,sm_90a/sm_100a/sm_101a/sm_120a/sm_100f/sm_110f/sm_120f"],
+        &[
+            "setmaxnreg.action.sync.aligned.u32 count:imm/24..256/%8 @8.0,sm_90a/sm_100a/sm_101a/sm_120a/sm_100f/sm_110f/sm_120f",
+        ],
         &["setmaxnreg.inc.sync.aligned.u32 240;"],
     ),
 ];

@@ -137,13 +137,21 @@ pub(super) static ROWS: &[Row] = &[
     row(
         "cvt.pack",
         Pure,
-        &[("pair", "u16 s16"), ("ctype", "u2 s2 u4 s4 u8 s8"), ("nibble", "u2 s2 u4 s4"), ("byte", "u8 s8")],
+        &[
+            ("pair", "u16 s16"),
+            ("ctype", "u2 s2 u4 s4 u8 s8"),
+            ("nibble", "u2 s2 u4 s4"),
+            ("byte", "u8 s8"),
+        ],
         &[
             "cvt.pack.sat.pair.s32 d:b32/loose, a:s32/loose, b:s32/loose @6.5,sm_72",
             "cvt.pack.sat.byte.s32.b32 d:b32/loose, a:s32/loose, b:s32/loose, c:b32/loose @6.5,sm_72",
             "cvt.pack.sat.nibble.s32.b32 d:b32/loose, a:s32/loose, b:s32/loose, c:b32/loose @6.5,sm_75",
         ],
-        &["cvt.pack.sat.s16.s32 %r1, %r2, %r3;", "cvt.pack.sat.u8.s32.b32 %r1, %r2, %r3, %r4;"],
+        &[
+            "cvt.pack.sat.s16.s32 %r1, %r2, %r3;",
+            "cvt.pack.sat.u8.s32.b32 %r1, %r2, %r3, %r4;",
+        ],
     ),
     row(
         "cvta",
@@ -155,8 +163,15 @@ pub(super) static ROWS: &[Row] = &[
                 "const@3.1 global local shared shared::cta@7.8 shared::cluster@7.8,sm_90 param@7.7,sm_70 param::entry@8.3,sm_70",
             ),
         ],
-        &["cvta.ss.size d, a:src @2.0,sm_20", "cvta.to.ss.size d, a:src @2.0,sm_20"],
-        &["cvta.to.global.u64 %rd1, %rd2;", "cvta.shared.u64 %rd1, smem;", "cvta.global.u64 %rd1, gbl+8;"],
+        &[
+            "cvta.ss.size d, a:src @2.0,sm_20",
+            "cvta.to.ss.size d, a:src @2.0,sm_20",
+        ],
+        &[
+            "cvta.to.global.u64 %rd1, %rd2;",
+            "cvta.shared.u64 %rd1, smem;",
+            "cvta.global.u64 %rd1, gbl+8;",
+        ],
     ),
     row(
         "isspacep",
@@ -189,7 +204,25 @@ pub(super) static ROWS: &[Row] = &[
         &["getctarank{.shared::cluster}.size d:u32, a:src @7.8,sm_90"],
         &["getctarank.shared::cluster.u32 %r1, %r2;", "getctarank.u64 %r1, %rd2;"],
     ),
-    row("alloca", Other, &[ADDRESS], &["alloca.size d, n{, align:imm} @7.3,sm_52"], &["alloca.u64 %rd1, %rd2, 8;"]),
-    row("stacksave", Other, &[ADDRESS], &["stacksave.size d @7.3,sm_52"], &["stacksave.u64 %rd1;"]),
-    row("stackrestore", Other, &[ADDRESS], &["stackrestore.size a:reg @7.3,sm_52"], &["stackrestore.u64 %rd1;"]),
+    row(
+        "alloca",
+        Other,
+        &[ADDRESS],
+        &["alloca.size d, n{, align:imm} @7.3,sm_52"],
+        &["alloca.u64 %rd1, %rd2, 8;"],
+    ),
+    row(
+        "stacksave",
+        Other,
+        &[ADDRESS],
+        &["stacksave.size d @7.3,sm_52"],
+        &["stacksave.u64 %rd1;"],
+    ),
+    row(
+        "stackrestore",
+        Other,
+        &[ADDRESS],
+        &["stackrestore.size a:reg @7.3,sm_52"],
+        &["stackrestore.u64 %rd1;"],
+    ),
 ];

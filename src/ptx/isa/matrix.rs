@@ -37,7 +37,12 @@ pub(super) static ROWS: &[Row] = &[
     row(
         "ldmatrix",
         Load,
-        &[("num", "x1 x2 x4"), ("num2", "x1 x2"), ("ss", "shared shared::cta@7.8"), ("src", "b6x16_p32 b4x16_p64")],
+        &[
+            ("num", "x1 x2 x4"),
+            ("num2", "x1 x2"),
+            ("ss", "shared shared::cta@7.8"),
+            ("src", "b6x16_p32 b4x16_p64"),
+        ],
         &[
             "ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 d:frag/b32/x1num, [p] @6.5,sm_75",
             "ldmatrix.sync.aligned.m16n16.num2.trans{.ss}.b8 d:frag/b32/x2num2, [p] @8.6,sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",

@@ -5,26 +5,47 @@ use super::{Row, Sets, row};
 
 const ACCESS: Sets = &[
     ("v24", "v2 v4"),
-    ("ss", "const global local param param::entry@8.3 param::func@8.3 shared shared::cta@7.8 shared::cluster@7.8,sm_90"),
+    (
+        "ss",
+        "const global local param param::entry@8.3 param::func@8.3 shared shared::cta@7.8 shared::cluster@7.8,sm_90",
+    ),
     ("ordered", "global shared shared::cta@7.8 shared::cluster@7.8,sm_90"),
-    ("writable", "global local param param::func@8.3 shared shared::cta@7.8 shared::cluster@7.8,sm_90"),
-    ("plain", "global local@9.1 shared shared::cta@7.8 shared::cluster@7.8,sm_90"),
-    ("load", "ca@2.0,sm_20 cg@2.0,sm_20 cs@2.0,sm_20 lu@2.0,sm_20 cv@2.0,sm_20"),
+    (
+        "writable",
+        "global local param param::func@8.3 shared shared::cta@7.8 shared::cluster@7.8,sm_90",
+    ),
+    (
+        "plain",
+        "global local@9.1 shared shared::cta@7.8 shared::cluster@7.8,sm_90",
+    ),
+    (
+        "load",
+        "ca@2.0,sm_20 cg@2.0,sm_20 cs@2.0,sm_20 lu@2.0,sm_20 cv@2.0,sm_20",
+    ),
     ("nccop", "ca@2.0,sm_20 cg@2.0,sm_20 cs@2.0,sm_20"),
     ("store", "wb@2.0,sm_20 cg@2.0,sm_20 cs@2.0,sm_20 wt@2.0,sm_20"),
     (
         "L1",
         "L1::evict_normal@7.4,sm_70 L1::evict_unchanged@7.4,sm_70 L1::evict_first@7.4,sm_70 L1::evict_last@7.4,sm_70 L1::no_allocate@7.4,sm_70",
     ),
-    ("L2", "L2::evict_normal@8.8,sm_100 L2::evict_first@8.8,sm_100 L2::evict_last@8.8,sm_100"),
+    (
+        "L2",
+        "L2::evict_normal@8.8,sm_100 L2::evict_first@8.8,sm_100 L2::evict_last@8.8,sm_100",
+    ),
     ("hint", "L2::cache_hint@7.4,sm_80"),
     ("prefetch", "L2::64B@7.4,sm_75 L2::128B@7.4,sm_75 L2::256B@7.4,sm_80"),
     ("weak", "weak@6.0,sm_70"),
-    ("type", "b8 b16 b32 b64 b128@8.3,sm_70 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"),
+    (
+        "type",
+        "b8 b16 b32 b64 b128@8.3,sm_70 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64",
+    ),
 ];
 
 const ATOMS: Sets = &[
-    ("sem", "relaxed@6.0,sm_70 acquire@6.0,sm_70 release@6.0,sm_70 acq_rel@6.0,sm_70"),
+    (
+        "sem",
+        "relaxed@6.0,sm_70 acquire@6.0,sm_70 release@6.0,sm_70 acq_rel@6.0,sm_70",
+    ),
     ("redsem", "relaxed@6.0,sm_70 release@6.0,sm_70"),
     ("reach", "cta@5.0,sm_60 cluster@7.8,sm_90 gpu@5.0,sm_60 sys@5.0,sm_60"),
     ("ss", "global shared@1.2 shared::cta@7.8 shared::cluster@7.8,sm_90"),
@@ -44,7 +65,10 @@ const ATOMS: Sets = &[
 ];
 
 const POLICY: Sets = &[
-    ("primary", "L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged"),
+    (
+        "primary",
+        "L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged",
+    ),
     ("secondary", "L2::evict_first L2::evict_unchanged"),
 ];
 
@@ -195,7 +219,10 @@ pub(super) static ROWS: &[Row] = &[
             "multimem.ld_reduce{.weak}{.global}.iop{.acc}{.v}.ftype d:vec/loose, [a] @8.1,sm_90",
             "multimem.ld_reduce.ldsem.scope{.global}.iop{.acc}{.v}.ftype d:vec/loose, [a] @8.1,sm_90",
         ],
-        &["multimem.ld_reduce.relaxed.sys.global.add.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];", "multimem.ld_reduce.add.u32 %r1, [%rd1];"],
+        &[
+            "multimem.ld_reduce.relaxed.sys.global.add.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];",
+            "multimem.ld_reduce.add.u32 %r1, [%rd1];",
+        ],
     ),
     row(
         "multimem.st",
@@ -239,7 +266,13 @@ pub(super) static ROWS: &[Row] = &[
         ],
         &["prefetch.global.L2 [%rd1];", "prefetch.tensormap [%rd1];"],
     ),
-    row("prefetchu", Other, &[], &["prefetchu.L1 [a] @2.0,sm_20"], &["prefetchu.L1 [%rd1];"]),
+    row(
+        "prefetchu",
+        Other,
+        &[],
+        &["prefetchu.L1 [a] @2.0,sm_20"],
+        &["prefetchu.L1 [%rd1];"],
+    ),
     row(
         "applypriority",
         Other,
@@ -247,16 +280,26 @@ pub(super) static ROWS: &[Row] = &[
         &["applypriority{.global}.L2::evict_normal [a], size:imm/128..128 @7.4,sm_80"],
         &["applypriority.global.L2::evict_normal [%rd1], 128;"],
     ),
-    row("discard", Store, &[], &["discard{.global}.L2 [a], size:imm/128..128 @7.4,sm_80"], &["discard.global.L2 [%rd1], 128;"]),
+    row(
+        "discard",
+        Store,
+        &[],
+        &["discard{.global}.L2 [a], size:imm/128..128 @7.4,sm_80"],
+        &["discard.global.L2 [%rd1], 128;"],
+    ),
     row(
         "createpolicy",
         Other,
         POLICY,
         &[
-            "createpolicy.range{.global}.primary{.secondary}.b64 d, [a], first:b32, total:b32 @7.4,sm_80",
+            "createpolicy.range{.global}.primary{.secondary}.b64 d, [a], first:u32, total:u32 @7.4,sm_80",
             "createpolicy.fractional.primary{.secondary}.b64 d{, fraction:f32} @7.4,sm_80",
             "createpolicy.cvt.L2.b64 d, property:b64 @7.4,sm_80",
         ],
-        &["createpolicy.fractional.L2::evict_last.b64 %rd1, 1.0;", "createpolicy.range.L2::evict_first.b64 %rd1, [%rd2], 128, 256;", "createpolicy.cvt.L2.b64 %rd1, %rd2;"],
+        &[
+            "createpolicy.fractional.L2::evict_last.b64 %rd1, 1.0;",
+            "createpolicy.range.L2::evict_first.b64 %rd1, [%rd2], 128, 256;",
+            "createpolicy.cvt.L2.b64 %rd1, %rd2;",
+        ],
     ),
 ];

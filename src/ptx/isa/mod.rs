@@ -64,6 +64,13 @@ pub enum Effect {
 /// Named sets of modifiers: each name with its members, separated by blanks.
 pub(crate) type Sets = &'static [(&'static str, &'static str)];
 
+impl Effect {
+    /// Whether the instruction reads or writes memory at an address it is given.
+    pub fn accesses_memory(self) -> bool {
+        matches!(self, Effect::Load | Effect::Store | Effect::Atomic)
+    }
+}
+
 /// One instruction of the table.
 #[derive(Debug)]
 pub struct Row {

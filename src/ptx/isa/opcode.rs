@@ -232,7 +232,10 @@ fn diagnose(entries: &'static [Entry], mods: &[&str]) -> (Option<&'static Row>, 
         })
     };
     if let Some(unknown) = mods.iter().position(|name| !known(name)) {
-        return (Some(nearest_row(entries, mods).unwrap_or(first)), Problem::UnknownModifier(unknown));
+        return (
+            Some(nearest_row(entries, mods).unwrap_or(first)),
+            Problem::UnknownModifier(unknown),
+        );
     }
     let mut best: Option<((usize, Reverse<usize>, usize), &'static Row, Problem)> = None;
     for (row, form) in forms() {

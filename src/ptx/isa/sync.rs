@@ -50,16 +50,32 @@ pub(super) static ROWS: &[Row] = &[
             "barrier{.cta}.red.popc{.aligned}.u32 d, a{, b}, {!}c:pred @6.0,sm_30",
             "barrier{.cta}.red.op{.aligned}.pred =p:pred, a:u32{, b:u32}, {!}c:pred @6.0,sm_30",
         ],
-        &["barrier.sync 1, 64;", "barrier.cta.sync.aligned 0;", "barrier.red.or.pred %p1, 0, %p2;"],
+        &[
+            "barrier.sync 1, 64;",
+            "barrier.cta.sync.aligned 0;",
+            "barrier.red.or.pred %p1, 0, %p2;",
+        ],
     ),
     row(
         "barrier.cluster",
         Barrier,
         &[("sem", "release relaxed@8.0")],
-        &["barrier.cluster.arrive{.sem}{.aligned} @7.8,sm_90", "barrier.cluster.wait{.acquire}{.aligned} @7.8,sm_90"],
-        &["barrier.cluster.arrive.release.aligned;", "barrier.cluster.wait.acquire.aligned;"],
+        &[
+            "barrier.cluster.arrive{.sem}{.aligned} @7.8,sm_90",
+            "barrier.cluster.wait{.acquire}{.aligned} @7.8,sm_90",
+        ],
+        &[
+            "barrier.cluster.arrive.release.aligned;",
+            "barrier.cluster.wait.acquire.aligned;",
+        ],
     ),
-    row("bar.warp.sync", Warp, &[], &["bar.warp.sync mask:b32 @6.0,sm_30"], &["bar.warp.sync 0xffffffff;"]),
+    row(
+        "bar.warp.sync",
+        Warp,
+        &[],
+        &["bar.warp.sync mask:b32 @6.0,sm_30"],
+        &["bar.warp.sync 0xffffffff;"],
+    ),
     row(
         "membar",
         Fence,
@@ -99,7 +115,13 @@ pub(super) static ROWS: &[Row] = &[
         &["mbarrier.init{.own}.b64 [a], count:u32/1..1048575 @7.0,sm_80"],
         &["mbarrier.init.shared::cta.b64 [smem], 1;"],
     ),
-    row("mbarrier.inval", Mbarrier, MBARRIER, &["mbarrier.inval{.own}.b64 [a] @7.0,sm_80"], &["mbarrier.inval.shared.b64 [%r1];"]),
+    row(
+        "mbarrier.inval",
+        Mbarrier,
+        MBARRIER,
+        &["mbarrier.inval{.own}.b64 [a] @7.0,sm_80"],
+        &["mbarrier.inval.shared.b64 [%r1];"],
+    ),
     row(
         "mbarrier.expect_tx",
         Mbarrier,
@@ -108,9 +130,7 @@ pub(super) static ROWS: &[Row] = &[
             "mbarrier.expect_tx{.any}.b64 [a], tx:u32 @8.0,sm_90",
             "mbarrier.expect_tx.relaxed.reach{.any}.b64 [a], tx:u32 @8.0,sm_90",
         ],
-        &[
-            "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 1024;",
-        ],
+        &["mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 1024;"],
     ),
     row(
         "mbarrier.complete_tx",
@@ -120,9 +140,7 @@ pub(super) static ROWS: &[Row] = &[
             "mbarrier.complete_tx{.any}.b64 [a], tx:u32 @8.0,sm_90",
             "mbarrier.complete_tx.relaxed.reach{.any}.b64 [a], tx:u32 @8.0,sm_90",
         ],
-        &[
-            "mbarrier.complete_tx.shared::cta.b64 [%r1], 1024;",
-        ],
+        &["mbarrier.complete_tx.shared::cta.b64 [%r1], 1024;"],
     ),
     row(
         "mbarrier.arrive",
@@ -156,22 +174,25 @@ pub(super) static ROWS: &[Row] = &[
         Mbarrier,
         MBARRIER,
         &[
-            "mbarrier.test_wait{.own}.b64 =done:pred, [a], state:b64 @7.0,sm_80",
-            "mbarrier.test_wait.waitsem.reach{.own}.b64 =done:pred, [a], state:b64 @8.0,sm_80",
-            "mbarrier.test_wait.parity{.own}.b64 =done:pred, [a], parity:u32 @7.1,sm_80",
-            "mbarrier.test_wait.parity.waitsem.reach{.own}.b64 =done:pred, [a], parity:u32 @8.0,sm_80",
+            "mbarrier.test_wait{.own}.b64 =done:pred, [a], state:u64 @7.0,sm_80",
+            "mbarrier.test_wait.waitsem.reach{.own}.b64 =done:pred, [a], state:u64 @8.0,sm_80",
+            "mbarrier.test_wait.parity{.own}.b64 =done:pred, [a], parity:u32/0..1 @7.1,sm_80",
+            "mbarrier.test_wait.parity.waitsem.reach{.own}.b64 =done:pred, [a], parity:u32/0..1 @8.0,sm_80",
         ],
-        &["mbarrier.test_wait.shared.b64 %p1, [%r1], %rd1;", "mbarrier.test_wait.parity.b64 %p1, [%rd1], %r1;"],
+        &[
+            "mbarrier.test_wait.shared.b64 %p1, [%r1], %rd1;",
+            "mbarrier.test_wait.parity.b64 %p1, [%rd1], %r1;",
+        ],
     ),
     row(
         "mbarrier.try_wait",
         Mbarrier,
         MBARRIER,
         &[
-            "mbarrier.try_wait{.own}.b64 =done:pred, [a], state:b64{, hint:u32} @7.8,sm_90",
-            "mbarrier.try_wait.waitsem.reach{.own}.b64 =done:pred, [a], state:b64{, hint:u32} @8.0,sm_90",
-            "mbarrier.try_wait.parity{.own}.b64 =done:pred, [a], parity:u32{, hint:u32} @7.8,sm_90",
-            "mbarrier.try_wait.parity.waitsem.reach{.own}.b64 =done:pred, [a], parity:u32{, hint:u32} @8.0,sm_90",
+            "mbarrier.try_wait{.own}.b64 =done:pred, [a], state:u64{, hint:u32} @7.8,sm_90",
+            "mbarrier.try_wait.waitsem.reach{.own}.b64 =done:pred, [a], state:u64{, hint:u32} @8.0,sm_90",
+            "mbarrier.try_wait.parity{.own}.b64 =done:pred, [a], parity:u32/0..1{, hint:u32} @7.8,sm_90",
+            "mbarrier.try_wait.parity.waitsem.reach{.own}.b64 =done:pred, [a], parity:u32/0..1{, hint:u32} @8.0,sm_90",
         ],
         &[
             "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r2;",
@@ -182,7 +203,7 @@ pub(super) static ROWS: &[Row] = &[
         "mbarrier.pending_count",
         Pure,
         MBARRIER,
-        &["mbarrier.pending_count.b64 d:u32, state:b64 @7.0,sm_80"],
+        &["mbarrier.pending_count.b64 d:u32, state:u64 @7.0,sm_80"],
         &["mbarrier.pending_count.b64 %r1, %rd1;"],
     ),
     row(

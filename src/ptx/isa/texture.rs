@@ -4,7 +4,10 @@ use super::Effect::{Atomic, Load, Pure, Store};
 use super::{Row, Sets, row};
 
 const TEX: Sets = &[
-    ("geom", "1d 2d 3d a1d@3.0 a2d@3.0 cube@3.0,sm_20 acube@3.0,sm_30 2dms@3.2,sm_30 a2dms@3.2,sm_30"),
+    (
+        "geom",
+        "1d 2d 3d a1d@3.0 a2d@3.0 cube@3.0,sm_20 acube@3.0,sm_30 2dms@3.2,sm_30 a2dms@3.2,sm_30",
+    ),
     ("lgeom", "1d 2d 3d a1d@3.0 a2d@3.0 cube@3.0,sm_20 acube@3.0,sm_30"),
     ("dtype", "u32 s32 f32 f16@4.2,sm_53"),
     ("ctype", "s32 f32"),
@@ -18,7 +21,10 @@ const QUERY: Sets = &[
         "width height depth channel_data_type@2.1 channel_order@2.1 normalized_coords force_unnormalized_coords@3.0 filter_mode addr_mode_0 addr_mode_1 addr_mode_2 num_samples@4.1,sm_30 num_mipmap_levels@4.1,sm_30 array_size@4.1,sm_30",
     ),
     ("lquery", "width height depth"),
-    ("squery", "width height depth channel_data_type channel_order array_size@4.1 memory_layout@4.3"),
+    (
+        "squery",
+        "width height depth channel_data_type channel_order array_size@4.1 memory_layout@4.3",
+    ),
 ];
 
 const SURF: Sets = &[
@@ -82,16 +88,28 @@ pub(super) static ROWS: &[Row] = &[
         "txq",
         Pure,
         QUERY,
-        &["txq.query.b32 d, [t] @1.5", "txq.level.lquery.b32 d, [t], lod:u32 @4.3,sm_30"],
+        &[
+            "txq.query.b32 d, [t] @1.5",
+            "txq.level.lquery.b32 d, [t], lod:u32 @4.3,sm_30",
+        ],
         &["txq.width.b32 %r1, [tx];", "txq.level.width.b32 %r1, [tx], %r2;"],
     ),
-    row("suq", Pure, QUERY, &["suq.squery.b32 d, [t] @1.5,sm_20"], &["suq.width.b32 %r1, [srf];"]),
+    row(
+        "suq",
+        Pure,
+        QUERY,
+        &["suq.squery.b32 d, [t] @1.5,sm_20"],
+        &["suq.width.b32 %r1, [srf];"],
+    ),
     row(
         "suld",
         Load,
         SURF,
         &["suld.b.geom{.load}{.v24}.type.mode d:vec/loose, [s, c:frag/b32] @1.5,sm_20"],
-        &["suld.b.1d.b32.trap %r1, [srf, {%r2}];", "suld.b.2d.v4.b32.clamp {%r1, %r2, %r3, %r4}, [srf, {%r5, %r6}];"],
+        &[
+            "suld.b.1d.b32.trap %r1, [srf, {%r2}];",
+            "suld.b.2d.v4.b32.clamp {%r1, %r2, %r3, %r4}, [srf, {%r5, %r6}];",
+        ],
     ),
     row(
         "sust",
@@ -101,7 +119,10 @@ pub(super) static ROWS: &[Row] = &[
             "sust.b.geom{.store}{.v24}.type.mode [s, c:frag/b32], r:vec/loose @1.5",
             "sust.p.geom{.store}{.v24}.b32.mode [s, c:frag/b32], r:vec @1.5,sm_20",
         ],
-        &["sust.b.1d.b32.trap [srf, {%r2}], %r1;", "sust.p.2d.v4.b32.trap [srf, {%r2, %r3}], {%r4, %r5, %r6, %r7};"],
+        &[
+            "sust.b.1d.b32.trap [srf, {%r2}], %r1;",
+            "sust.p.2d.v4.b32.trap [srf, {%r2, %r3}], {%r4, %r5, %r6, %r7};",
+        ],
     ),
     row(
         "sured",
@@ -115,6 +136,9 @@ pub(super) static ROWS: &[Row] = &[
             "sured.p.order.rgeom.pends.mode [s, c:frag/b32], r @3.0,sm_20",
             "sured.p.bitop.rgeom.b32.mode [s, c:frag/b32], r @3.0,sm_20",
         ],
-        &["sured.b.add.1d.u32.trap [srf, {%r1}], %r2;", "sured.b.min.2d.s32.clamp [srf, {%r1, %r2}], %r3;"],
+        &[
+            "sured.b.add.1d.u32.trap [srf, {%r1}], %r2;",
+            "sured.b.min.2d.s32.clamp [srf, {%r1, %r2}], %r3;",
+        ],
     ),
 ];

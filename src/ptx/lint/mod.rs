@@ -1,8 +1,20 @@
 //! The linter: runs legality checks and rules over a parsed module.
 
+mod bounds;
+mod context;
+mod explain;
+mod named;
+mod parting;
+mod rule;
+pub mod rules;
+mod status;
+
+pub use rule::{RULES, Rule, rule_named};
+
 use super::diag::Diag;
 use super::parse::Parsed;
 use super::source::Span;
+use context::Context;
 
 /// What is known of the launch beside what the text says; `.reqntid` in the text wins over `block`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,11 +46,26 @@ pub struct Report {
 }
 
 /// Runs everything: what the parser found, legality, and the rules.
-pub fn lint(parsed: &Parsed, text: &str, _launch: &Launch) -> Report {
+pub fn lint(parsed: &Parsed, text: &str, launch: &Launch) -> Report {
     let mut findings = parsed.diags.clone();
     findings.extend(super::verify::verify(parsed, text));
+    let context = Context::new(parsed, text, launch);
+    for rule in RULES {
+        for found in (rule.check)(&context) {
+            // What is illegal to the letter has been said; a rule that sees the same number need not say it again.
+            if !rule.restates_legality || !findings.iter().any(|known| same_place(known, &found)) {
+                findings.push(found);
+            }
+        }
+    }
+    findings.sort_by(|a, b| (a.span.start, a.code.id).cmp(&(b.span.start, b.code.id)));
     Report {
         findings,
-        kernels: Vec::new(),
+        kernels: status::kernels(parsed, text),
     }
+}
+
+/// Whether an immediate's range was complained of within the other finding's span.
+fn same_place(known: &Diag, found: &Diag) -> bool {
+    known.code == super::diag::codes::ISA015 && found.span.start <= known.span.start && known.span.end <= found.span.end
 }

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::lexer::{Kind, Token};
-use super::names::Binding;
+use super::names::{Binding, Place};
 use crate::ptx::diag::{Diag, codes};
 use crate::ptx::ir::{
     Init, InitSymbol, InitValue, Item, Linkage, RegLine, RegName, Symbol, SymbolId, SymbolKind, Variable,
@@ -356,7 +356,7 @@ impl<'t> Parser<'t> {
                         self.error(codes::SYN009, span, message);
                     }
                 }
-                None => self.declare(name, span, Binding::Unused(line.ty, line.lanes)),
+                None => self.declare(name, span, Binding::Unused(line.ty, line.lanes, Place::Name)),
             }
             line.names.push(RegName {
                 name: name.into(),
@@ -376,7 +376,7 @@ impl<'t> Parser<'t> {
     fn bank_size(&mut self) -> Option<u32> {
         self.bump();
         let span = self.token.span;
-        let size = self.integer("the number of registers")?;
+        let size = self.plain_integer("the number of registers")?;
         self.expect(b'>', "behind the number of registers");
         if !(0..=LARGEST_BANK).contains(&size) {
             self.error(

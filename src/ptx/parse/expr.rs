@@ -1,19 +1,23 @@
 //! Numbers and constant expressions (PTX ISA, "Constants" and "Constant Expressions").
 
 use super::Parser;
-use super::lexer::Kind;
+use super::lexer::{Kind, Token};
 use crate::ptx::diag::codes;
 use crate::ptx::ir::Imm;
 
 /// Binary operators with their precedence, loosest first.
 fn binary(text: &str) -> Option<u8> {
     Some(match text {
-        "|" => 1,
-        "^" => 2,
-        "&" => 3,
-        "<<" | ">>" => 4,
-        "+" | "-" => 5,
-        "*" | "/" | "%" => 6,
+        "||" => 2,
+        "&&" => 3,
+        "|" => 4,
+        "^" => 5,
+        "&" => 6,
+        "==" | "!=" => 7,
+        "<" | "<=" | ">" | ">=" => 8,
+        "<<" | ">>" => 9,
+        "+" | "-" => 10,
+        "*" | "/" | "%" => 11,
         _ => return None,
     })
 }
@@ -31,24 +35,46 @@ impl Parser<'_> {
 
     /// A constant expression. `None` if it could not be read, which has been reported.
     pub(super) fn constant(&mut self) -> Option<Imm> {
+        // Nearly every constant is a lone number.
+        let token = self.token;
+        if token.kind == Kind::Number && self.lexer.before_end_of_operand() {
+            self.bump();
+            return self.number_at(token);
+        }
         self.expression(0)
     }
 
-    /// An integer constant.
+    fn number_at(&mut self, token: Token) -> Option<Imm> {
+        match number(self.slice(token.span)) {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                self.error(codes::SYN001, token.span, problem);
+                None
+            }
+        }
+    }
+
+    /// An integer constant expression.
     pub(super) fn integer(&mut self, what: &str) -> Option<i64> {
+        self.integer_by(what, Self::constant)
+    }
+
+    /// An integer without operators: what stands before a `>` that closes something.
+    pub(super) fn plain_integer(&mut self, what: &str) -> Option<i64> {
+        self.integer_by(what, Self::unary)
+    }
+
+    fn integer_by(&mut self, what: &str, read: impl FnOnce(&mut Self) -> Option<Imm>) -> Option<i64> {
         let span = self.token.span;
         if !self.at_constant() && !self.token.is(b'(') {
             self.unexpected(what);
             return None;
         }
-        let value = self.constant()?.as_int();
+        let value = read(self)?.as_int();
         if value.is_none() {
             let found = self.slice(self.since(span.start));
-            self.error(
-                codes::SYN001,
-                span,
-                format!("expected {what}, found `{found}`, which is no integer"),
-            );
+            let message = format!("expected {what}, found `{found}`, which is no integer");
+            self.error(codes::SYN001, span, message);
         }
         value
     }
@@ -70,7 +96,41 @@ impl Parser<'_> {
             };
             left = value;
         }
-        Some(left)
+        if least == 0 && self.eat(b'?') {
+            self.choice(left)
+        } else {
+            Some(left)
+        }
+    }
+
+    /// `condition ? value : value`, the question mark passed.
+    fn choice(&mut self, condition: Imm) -> Option<Imm> {
+        let yes = self.nested(|parser| parser.expression(0))??;
+        if !self.expect(b':', "in a choice") {
+            return None;
+        }
+        let no = self.nested(|parser| parser.expression(0))??;
+        Some(if condition.as_int() == Some(0) { no } else { yes })
+    }
+
+    /// `(.s64) value` and `(.u64) value`, the parenthesis passed and the type at hand.
+    fn cast(&mut self) -> Option<Imm> {
+        let token = self.bump();
+        self.expect(b')', "behind a cast");
+        let value = self.nested(Self::unary)??;
+        let result = match (self.slice(token.span), value.as_int()) {
+            (".s64", Some(value)) => Some(Imm::Int(value)),
+            (".u64", Some(value)) => Some(Imm::Unsigned(value as u64)),
+            _ => None,
+        };
+        if result.is_none() {
+            self.error(
+                codes::SYN001,
+                token.span,
+                "a cast is `(.s64)` or `(.u64)` of an integer",
+            );
+        }
+        result
     }
 
     fn unary(&mut self) -> Option<Imm> {
@@ -78,6 +138,9 @@ impl Parser<'_> {
         match token.kind {
             Kind::Punct(b'(') => {
                 self.bump();
+                if self.token.kind == Kind::Dot && !self.at_fraction() {
+                    return self.cast();
+                }
                 let value = self.nested(|parser| parser.expression(0))??;
                 self.expect(b')', "behind a constant expression").then_some(value)
             }
@@ -93,13 +156,7 @@ impl Parser<'_> {
             }
             Kind::Number | Kind::Dot if self.at_constant() => {
                 self.bump();
-                match number(self.slice(token.span)) {
-                    Ok(value) => Some(value),
-                    Err(problem) => {
-                        self.error(codes::SYN001, token.span, problem);
-                        None
-                    }
-                }
+                self.number_at(token)
             }
             _ => {
                 self.unexpected("a constant");
@@ -174,6 +231,25 @@ fn apply(operator: &str, left: Imm, right: Imm) -> Option<Imm> {
     let (a, b) = (left.as_int()?, right.as_int()?);
     let unsigned = matches!(left, Imm::Unsigned(_)) || matches!(right, Imm::Unsigned(_));
     let shift = u32::try_from(b).ok().filter(|by| *by < 64);
+    let ordered = if unsigned {
+        (a as u64).cmp(&(b as u64))
+    } else {
+        a.cmp(&b)
+    };
+    let truth = match operator {
+        "||" => Some(a != 0 || b != 0),
+        "&&" => Some(a != 0 && b != 0),
+        "==" => Some(a == b),
+        "!=" => Some(a != b),
+        "<" => Some(ordered.is_lt()),
+        "<=" => Some(ordered.is_le()),
+        ">" => Some(ordered.is_gt()),
+        ">=" => Some(ordered.is_ge()),
+        _ => None,
+    };
+    if let Some(truth) = truth {
+        return Some(Imm::Int(i64::from(truth)));
+    }
     let value = match operator {
         "|" => a | b,
         "^" => a ^ b,

@@ -25,7 +25,7 @@ impl<'t> Parser<'t> {
         if self.token.kind != Kind::Word || self.here() != "Fatbin" {
             return;
         }
-        while !matches!(self.token.kind, Kind::End) && !(self.here() == ".version" && self.starts_line()) {
+        while self.token.kind != Kind::End && (self.here() != ".version" || !self.starts_line()) {
             self.bump();
         }
     }
@@ -66,6 +66,7 @@ impl<'t> Parser<'t> {
                 _ => self.declaration(),
             },
             Kind::Punct(b';') => {
+                self.unexpected("a directive in front of `;`");
                 self.bump();
             }
             Kind::Punct(b'@') if self.slice(Span::new(start, start + 8)) == "@@DWARF " => self.old_debug_line(),

@@ -4,7 +4,7 @@ use crate::ptx::source::Span;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::ptx) enum Kind {
     /// A name: letters, digits, `_`, `$`, with a leading `%` where there is one.
     Word,
     /// A dot with the word behind it: `.global`, `.shared::cta`, `.2d`.
@@ -13,7 +13,7 @@ pub(super) enum Kind {
     Number,
     /// `"..."`, quotes included.
     Text,
-    /// One character of punctuation, or `<<` and `>>` as their first character.
+    /// One character of punctuation, or an operator of two (`<<`, `==`, `&&`) by its first.
     Punct(u8),
     /// A character that PTX has no use for.
     Unknown,
@@ -23,27 +23,27 @@ pub(super) enum Kind {
 
 /// A token with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token {
+pub(in crate::ptx) struct Token {
     pub kind: Kind,
     pub span: Span,
 }
 
 impl Token {
     pub fn is(self, punct: u8) -> bool {
-        self.kind == Kind::Punct(punct)
+        self.kind == Kind::Punct(punct) && self.span.end - self.span.start == 1
     }
 }
 
 /// Something that starts and never ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unterminated {
+pub(in crate::ptx) enum Unterminated {
     Comment(Span),
     Text(Span),
 }
 
 /// A position in a text.
 #[derive(Clone, Debug)]
-pub(super) struct Lexer<'t> {
+pub(in crate::ptx) struct Lexer<'t> {
     text: &'t str,
     at: usize,
     /// Comments met so far.
@@ -98,6 +98,18 @@ impl<'t> Lexer<'t> {
         rest.get(blanks) == Some(&b':') && rest.get(blanks + 1) != Some(&b':')
     }
 
+    /// Whether the next byte ends an operand.
+    pub fn before_end_of_operand(&self) -> bool {
+        matches!(self.byte(0), b';' | b',' | b']' | b'}')
+    }
+
+    /// Whether the next thing, blanks apart, is a digit or a parenthesis.
+    pub fn before_number(&self) -> bool {
+        let rest = self.text.as_bytes()[self.at..].iter();
+        let next = rest.copied().find(|byte| !is(*byte, SPACE));
+        next.is_some_and(|byte| is(byte, DIGIT) || byte == b'(')
+    }
+
     /// The next token.
     pub fn next(&mut self) -> Token {
         self.skip_blanks();
@@ -112,7 +124,8 @@ impl<'t> Lexer<'t> {
             byte if is(byte, DIGIT) => self.number(),
             byte if is(byte, WORD) => self.word(),
             b'"' => self.string(),
-            byte @ (b'<' | b'>') if self.byte(1) == byte => self.punct(byte, 2),
+            byte @ (b'<' | b'>' | b'&' | b'|' | b'=') if self.byte(1) == byte => self.punct(byte, 2),
+            byte @ (b'<' | b'>' | b'!') if self.byte(1) == b'=' => self.punct(byte, 2),
             byte if byte.is_ascii_punctuation() => self.punct(byte, 1),
             _ => self.unknown(),
         };
@@ -122,10 +135,22 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    /// Passes bytes of a class; at the end of the text there are none.
+    fn pass(&mut self, class: u8) {
+        let bytes = self.text.as_bytes();
+        let mut at = self.at;
+        while at < bytes.len() && is(bytes[at], class) {
+            at += 1;
+        }
+        self.at = at;
+    }
+
     fn skip_blanks(&mut self) {
         loop {
-            let rest = &self.text.as_bytes()[self.at..];
-            self.at += rest.iter().take_while(|byte| is(**byte, SPACE)).count();
+            self.pass(SPACE);
+            if self.byte(0) != b'/' {
+                return;
+            }
             match (self.byte(0), self.byte(1)) {
                 (b'/', b'/') => self.comment(|rest| rest.iter().position(|byte| *byte == b'\n')),
                 (b'/', b'*') => self.comment(|rest| {
@@ -152,9 +177,17 @@ impl<'t> Lexer<'t> {
     }
 
     fn word(&mut self) -> Kind {
-        let rest = &self.text.as_bytes()[self.at..];
-        self.at += rest.iter().take_while(|byte| is(**byte, WORD)).count();
+        self.pass(WORD);
         Kind::Word
+    }
+
+    /// Passes the dotted parts that stand right behind the word passed last: `.global.v2.f32` of `ld.global.v2.f32`.
+    /// Returns where they end.
+    pub fn pass_dotted(&mut self) -> u32 {
+        while self.byte(0) == b'.' && is(self.byte(1), WORD) {
+            self.dot();
+        }
+        self.at as u32
     }
 
     /// `.word` and `.word::word`.
@@ -171,19 +204,18 @@ impl<'t> Lexer<'t> {
     /// Letters belong to a number (`0xFF`, `0f3F800000`, `7U`); a dot does before a digit or at the number's end;
     /// a sign does behind the exponent's `e` of a decimal.
     fn number(&mut self) -> Kind {
-        let start = self.at;
         let radix = self.byte(0) == b'0' && self.byte(1).is_ascii_alphabetic();
         loop {
-            let byte = self.byte(0);
-            let before = if self.at > start {
-                self.text.as_bytes()[self.at - 1]
-            } else {
-                0
+            self.pass(WORD);
+            // There is a byte before: a number starts with a digit.
+            let before = self.text.as_bytes()[self.at - 1];
+            let digit = is(self.byte(1), DIGIT);
+            let part = match self.byte(0) {
+                b'.' => digit || !is(self.byte(1), WORD),
+                b'+' | b'-' => matches!(before, b'e' | b'E') && digit,
+                _ => false,
             };
-            let part = is(byte, WORD)
-                || (byte == b'.' && !radix && (is(self.byte(1), DIGIT) || !is(self.byte(1), WORD)))
-                || (matches!(byte, b'+' | b'-') && !radix && matches!(before, b'e' | b'E') && is(self.byte(1), DIGIT));
-            if !part {
+            if !part || radix {
                 return Kind::Number;
             }
             self.at += 1;

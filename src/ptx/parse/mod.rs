@@ -1,7 +1,7 @@
 //! PTX text to IR. Parsing never fails: it gives a module and what was wrong with the text.
 //!
 //! One pass, one token of look-ahead. Names are resolved on the way: registers, variables and functions are declared before
-//! they are used; labels may come later and are filled in when their scope ends ([`labels`]). After an error the parser goes
+//! they are used; labels may come later and are filled in when their scope ends (see `labels`). After an error the parser goes
 //! on at the next statement, or at the next function.
 
 mod body;
@@ -10,7 +10,7 @@ mod expr;
 mod function;
 mod header;
 mod labels;
-mod lexer;
+pub(in crate::ptx) mod lexer;
 mod names;
 mod operand;
 mod pieces;
@@ -18,11 +18,12 @@ mod recover;
 mod spans;
 
 pub(in crate::ptx) use body::nearest;
+pub(super) use function::OPENERS;
 pub use pieces::pieces;
 pub use spans::{FunctionSpans, HeaderSpans, Pieces, Spans};
 
 use super::diag::{Code, Diag, codes};
-use super::ir::{Module, Opcode};
+use super::ir::{Inst, Module, Opcode};
 use super::source::Span;
 use lexer::{Kind, Lexer, Token, Unterminated};
 use names::Names;
@@ -66,6 +67,8 @@ struct Parser<'t> {
     names: Names<'t>,
     /// Opcodes met so far: each spelling is resolved once.
     opcodes: FxHashMap<&'t str, Arc<Opcode>>,
+    /// Room for the instructions of the body at hand, used again for each.
+    scratch: Vec<Inst>,
     /// Nesting inside the statement at hand.
     depth: u32,
     /// Errors beyond [`MOST_ERRORS`].
@@ -85,6 +88,7 @@ impl<'t> Parser<'t> {
             end: 0,
             names: Names::default(),
             opcodes: FxHashMap::default(),
+            scratch: Vec::new(),
             depth: 0,
             untold: 0,
             out: Parsed::default(),

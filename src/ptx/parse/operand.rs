@@ -4,9 +4,9 @@ use super::Parser;
 use super::body::{BodyState, nearest};
 use super::labels::{Place, Reference};
 use super::lexer::{Kind, Token};
-use super::names::Binding;
+use super::names::{Binding, Place as Home};
 use crate::ptx::diag::{Diag, codes};
-use crate::ptx::ir::{Address, Base, Component, Imm, Operand, RegDecl, RegId, Special};
+use crate::ptx::ir::{Address, Base, Component, Imm, Operand, RegDecl, RegId, Special, SymbolId, Variable};
 use crate::ptx::isa::Effect;
 use crate::ptx::source::Span;
 use crate::ptx::types::Type;
@@ -73,7 +73,7 @@ impl<'t> Parser<'t> {
             Kind::Punct(b'(') if state.body.insts.last().is_some_and(|inst| inst.op.base() == "call") => {
                 self.group(state, b')').map(Operand::List)
             }
-            Kind::Punct(b'!') => {
+            Kind::Punct(b'!') if !self.lexer.before_number() => {
                 self.bump();
                 if self.token.kind != Kind::Word {
                     self.unexpected("a predicate register behind `!`");
@@ -82,7 +82,7 @@ impl<'t> Parser<'t> {
                 let token = self.bump();
                 Some(Operand::Not(self.register(state, token.span)))
             }
-            _ if self.at_constant() || self.token.is(b'(') => self.constant().map(Operand::Imm),
+            _ if self.at_constant() || self.token.is(b'(') || self.token.is(b'!') => self.constant().map(Operand::Imm),
             _ => {
                 self.unexpected("an operand");
                 None
@@ -118,6 +118,7 @@ impl<'t> Parser<'t> {
         }
         let binding = self.names.find(name);
         match binding {
+            Some(Binding::Symbol(symbol)) if self.token.is(b'[') => return self.element(state, symbol),
             Some(Binding::Symbol(symbol)) => {
                 let offset = self.offset()?;
                 return Some(Operand::Symbol(symbol, offset));
@@ -126,7 +127,7 @@ impl<'t> Parser<'t> {
                 let reg = self.register_bound(state, token.span, binding);
                 return match self.component(token)? {
                     Some(component) => Some(Operand::Part(reg, component)),
-                    None => Some(Operand::Reg(reg)),
+                    None => self.sum(reg),
                 };
             }
             None => {}
@@ -137,7 +138,7 @@ impl<'t> Parser<'t> {
         if name.starts_with('%') {
             let reg = self.register(state, token.span);
             self.component(token)?;
-            return Some(Operand::Reg(reg));
+            return self.sum(reg);
         }
         let symbol = self.symbol_reference(token.span);
         let offset = self.offset()?;
@@ -171,11 +172,55 @@ impl<'t> Parser<'t> {
         Some(component)
     }
 
-    /// `+4`, `-4`, `+-4`, or nothing.
+    /// A register, and the constant that may be added to it.
+    fn sum(&mut self, reg: RegId) -> Option<Operand> {
+        Some(match self.offset()? {
+            0 => Operand::Reg(reg),
+            offset => Operand::Sum(reg, offset),
+        })
+    }
+
+    /// `+4`, `+-4`, or nothing. A minus sign alone, as in `[%r1-4]`, is no PTX.
     fn offset(&mut self) -> Option<i64> {
         match self.token.kind {
-            Kind::Punct(b'+' | b'-') => self.integer("an offset in bytes"),
+            Kind::Punct(b'+') => self.integer("an offset in bytes"),
+            Kind::Punct(b'-') => {
+                let message = "an offset is added, never subtracted";
+                let help = "write the sign behind a plus: `+-4` for `-4`";
+                self.report(Diag::error(codes::SYN001, self.token.span, message).help(help));
+                self.integer("an offset in bytes")
+            }
             _ => Some(0),
+        }
+    }
+
+    /// `arr[2]` or `arr[%r1]`, the bracket at hand: the address of an element. In a load or store it is the whole address.
+    fn element(&mut self, state: &mut BodyState<'t>, symbol: SymbolId) -> Option<Operand> {
+        self.bump();
+        let operand = if self.token.kind == Kind::Word {
+            let token = self.bump();
+            Operand::Element(symbol, self.register(state, token.span))
+        } else {
+            let index = self.integer("an index")?;
+            let element = self.out.module.variable(symbol).map_or(1, Variable::element_size);
+            self.element_at(state, symbol, index.wrapping_mul(i64::from(element)))
+        };
+        self.expect(b']', "behind an index").then_some(operand)
+    }
+
+    fn element_at(&self, state: &BodyState<'t>, symbol: SymbolId, offset: i64) -> Operand {
+        let accesses = state
+            .body
+            .insts
+            .last()
+            .is_some_and(|inst| inst.op.effect.accesses_memory());
+        if accesses {
+            Operand::Address(Address {
+                base: Base::Symbol(symbol),
+                offset,
+            })
+        } else {
+            Operand::Symbol(symbol, offset)
         }
     }
 
@@ -188,12 +233,12 @@ impl<'t> Parser<'t> {
     /// The register of a name that has been looked up.
     fn register_bound(&mut self, state: &mut BodyState<'t>, span: Span, binding: Option<Binding>) -> RegId {
         let name = self.slice(span);
-        let (ty, lanes, declared) = match binding {
+        let (ty, lanes, place, declared) = match binding {
             Some(Binding::Reg(reg)) => return reg,
-            Some(Binding::Unused(ty, lanes)) => (ty, lanes, true),
+            Some(Binding::Unused(ty, lanes, place)) => (ty, lanes, place, true),
             other => {
                 self.undefined_register(name, span, other.is_some());
-                (guess(name), 1, false)
+                (guess(name), 1, Home::Name, false)
             }
         };
         let reg = RegId(state.body.regs.len() as u32);
@@ -203,7 +248,7 @@ impl<'t> Parser<'t> {
             lanes,
             declared,
         });
-        self.names.occurred(name, reg);
+        self.names.occurred(name, place, reg);
         reg
     }
 
@@ -257,13 +302,14 @@ impl<'t> Parser<'t> {
     /// One part of a bracket; what can be an address is one.
     fn bracket_part(&mut self, state: &mut BodyState<'t>) -> Option<Operand> {
         Some(match self.operand(state)? {
-            Operand::Reg(reg) => {
-                let offset = self.offset()?;
-                Operand::Address(Address {
-                    base: Base::Reg(reg),
-                    offset,
-                })
-            }
+            Operand::Reg(reg) => Operand::Address(Address {
+                base: Base::Reg(reg),
+                offset: 0,
+            }),
+            Operand::Sum(reg, offset) => Operand::Address(Address {
+                base: Base::Reg(reg),
+                offset,
+            }),
             Operand::Symbol(symbol, offset) => Operand::Address(Address {
                 base: Base::Symbol(symbol),
                 offset,

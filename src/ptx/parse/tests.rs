@@ -52,7 +52,7 @@ fn findings(body: &str) -> Vec<String> {
 #[test]
 fn addresses_take_every_form() {
     let found = operands(
-        "ld.shared.b32 %r1, [arr+8];\nld.global.b32 %r1, [%rd1+-4];\nld.global.b32 %r1, [ %rd1 - 4 ];\n\
+        "ld.shared.b32 %r1, [arr+8];\nld.global.b32 %r1, [%rd1+-4];\nld.global.b32 %r1, [ %rd1 + (4 - 8) ];\n\
          ld.shared.b32 %r1, [256];\nld.param.u64 %rd1, [p];",
     );
     let offsets: Vec<_> = found
@@ -89,6 +89,49 @@ fn operands_take_every_form() {
             "mov.u32 %r1, WARP_SZ",
         ]
     );
+    assert_eq!(
+        printed(
+            "mov.u64 %rd1, arr[2];\nld.shared.b32 %r1, arr[2];\nmov.u64 %rd1, arr[%r1];\nadd.s32 %r1, %r2+4, %r3 + -1;\n\
+             ld.global.b32 %r1, [%rd1+4+4];\nmov.u64 %rd1, arr + -4;"
+        ),
+        [
+            "mov.u64 %rd1, arr+8",
+            "ld.shared.b32 %r1, [arr+8]",
+            "mov.u64 %rd1, arr[%r1]",
+            "add.s32 %r1, %r2+4, %r3+-1",
+            "ld.global.b32 %r1, [%rd1+8]",
+            "mov.u64 %rd1, arr+-4",
+        ]
+    );
+}
+
+#[test]
+fn constant_expressions_follow_c() {
+    let value = |expression: &str| match operands(&format!("mov.u64 %rd1, {expression};"))[0][1] {
+        Operand::Imm(imm) => imm,
+        _ => panic!("{expression}"),
+    };
+    for (expression, expected) in [
+        ("1 + 2 * 3", 7),
+        ("(1 + 2) * 3", 9),
+        ("10 - 4 - 3", 3),
+        ("1 << 2 | 1", 5),
+        ("-7 / 2", -3),
+        ("7 % 4", 3),
+        ("~0", -1),
+        ("!5", 0),
+        ("3 > 2 && 2 >= 2", 1),
+        ("0 || 0 != 0", 0),
+        ("1 == 2 ? 3 : 4", 4),
+        ("0xF ^ 0b1 & 1", 14),
+        ("-1 < 0", 1),
+        ("(.s64) 0xFFFFFFFFFFFFFFFF", -1),
+    ] {
+        assert_eq!(value(expression), Imm::Int(expected), "{expression}");
+    }
+    assert_eq!(value("-1 < 0U"), Imm::Int(0));
+    assert_eq!(value("0xFFFFFFFFFFFFFFFF >> 63"), Imm::Unsigned(1));
+    assert_eq!(value("(.u64) 3"), Imm::Unsigned(3));
 }
 
 #[test]
@@ -180,6 +223,10 @@ fn errors_are_told_where_they_are_and_the_rest_is_read() {
         ["SYN006 1:9", "SYN008 3:14"]
     );
     assert_eq!(findings("mov.u32 %r9, 1;"), ["SYN006 1:9"]);
+    assert_eq!(
+        findings("ld.global.b32 %r1, [%rd1-4];\nret;;\nmov.u32 %r1, 1 / 0;"),
+        ["SYN001 1:25", "SYN001 2:5", "SYN001 3:16"]
+    );
     assert_eq!(
         findings(".reg .b32 %r<4>;\n.reg .b32 a;\n.reg .b64 a;"),
         ["SYN009 1:11", "SYN009 3:11"]

@@ -26,7 +26,10 @@ pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>)
 /// The space of the instruction's `nth` address; `None` where the instruction has rules of its own.
 fn space_of(inst: &Inst, nth: usize) -> Option<Space> {
     let base = inst.op.base();
-    let plain = matches!(base, "ld" | "st" | "ldu" | "atom" | "red" | "prefetch" | "prefetchu" | "mbarrier");
+    let plain = matches!(
+        base,
+        "ld" | "st" | "ldu" | "atom" | "red" | "prefetch" | "prefetchu" | "mbarrier"
+    );
     let copy = base == "cp" && inst.op.effect == Effect::Async && !inst.op.has("bulk") && !inst.op.has("reduce");
     if copy {
         return inst.op.mods().filter_map(Space::from_name).nth(nth);
@@ -50,7 +53,9 @@ fn finding(scope: &Scope, inst: &Inst, address: &Address, nth: usize) -> Option<
                 let what = if space == Space::Global { "global" } else { "generic" };
                 let message = format!("{what} addresses have 64 bits, and `{name}` is `.{}`", ty.name());
                 let help = match space {
-                    Space::Generic if inst.op.base() == "mbarrier" => "name the space: `.shared::cta` takes 32-bit addresses",
+                    Space::Generic if inst.op.base() == "mbarrier" => {
+                        "name the space: `.shared::cta` takes 32-bit addresses"
+                    }
                     Space::Generic => "name the space (`.shared` takes 32-bit addresses), or use a 64-bit register",
                     _ => "use a 64-bit register",
                 };
@@ -92,7 +97,11 @@ fn symbol_finding(scope: &Scope, inst: &Inst, symbol: SymbolId, space: Space) ->
             FunctionKind::Func => "function",
         };
         let message = format!("`{name}` is a parameter of this {whose} and cannot be written");
-        return Some((codes::ISA017, message, "copy it into a register or a `.local` variable".into()));
+        return Some((
+            codes::ISA017,
+            message,
+            "copy it into a register or a `.local` variable".into(),
+        ));
     }
     None
 }
@@ -108,7 +117,10 @@ fn wide_access(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>) {
     if let Some(at) = eviction.filter(|_| bits != 256) {
         let pieces = scope.pieces(span);
         let place = pieces.mods.get(at).copied().unwrap_or(pieces.opcode);
-        let message = format!("`{}` goes with accesses of 32 bytes only: `.v8.b32` or `.v4.b64`", place.of(scope.text));
+        let message = format!(
+            "`{}` goes with accesses of 32 bytes only: `.v8.b32` or `.v4.b64`",
+            place.of(scope.text)
+        );
         out.push(Diag::error(codes::ISA010, place, message).help("`.L2::cache_hint` with a policy works for any size"));
     }
     if bits <= 128 || inst.op.lanes < 2 {
@@ -119,7 +131,11 @@ fn wide_access(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>) {
         let message = format!("`{}` moves {} bytes at once; the most is 32", inst.op.text, bits / 8);
         out.push(Diag::error(codes::ISA013, place, message));
     } else if !matches!(inst.op.space, Space::Global | Space::Generic) {
-        let message = format!("`{}` moves {} bytes at once, which only global memory does", inst.op.text, bits / 8);
+        let message = format!(
+            "`{}` moves {} bytes at once, which only global memory does",
+            inst.op.text,
+            bits / 8
+        );
         out.push(Diag::error(codes::ISA012, place, message).help("split it into accesses of at most 16 bytes"));
     } else if inst.op.lanes < 8
         && let Some(target) = scope.environment.target.filter(|target| target.sm < 100)

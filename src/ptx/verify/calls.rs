@@ -48,7 +48,10 @@ pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, prototypes: &mut Pro
             };
             let callee = scope.module.function(id);
             if callee.kind == FunctionKind::Entry {
-                let message = format!("`{}` is a kernel, and kernels cannot be called", scope.module.name(*symbol));
+                let message = format!(
+                    "`{}` is a kernel, and kernels cannot be called",
+                    scope.module.name(*symbol)
+                );
                 let help = "make it a `.func`, or move its body into one that both use";
                 out.push(Diag::error(codes::SYN016, place(), message).help(help));
                 return;

@@ -50,7 +50,9 @@ impl Environment {
     fn failure(&self, found: &Match) -> Option<Failure> {
         if found.form.removal.is_some_and(|removal| {
             let version = removal.ptx.is_none_or(|from| self.version.is_some_and(|v| v >= from));
-            let target = removal.target.is_none_or(|from| self.target.is_some_and(|t| t.sm >= from.sm));
+            let target = removal
+                .target
+                .is_none_or(|from| self.target.is_some_and(|t| t.sm >= from.sm));
             version && target
         }) {
             return Some(Failure::Removed(found.form));
@@ -83,7 +85,10 @@ impl Environment {
             return Some((codes::GATE002, message));
         }
         let target = self.target.filter(|target| target.sm < info.sm)?;
-        let message = format!("`{}` needs target sm_{} or newer; this module says {target}", info.name, info.sm);
+        let message = format!(
+            "`{}` needs target sm_{} or newer; this module says {target}",
+            info.name, info.sm
+        );
         Some((codes::GATE001, message))
     }
 }
@@ -126,13 +131,20 @@ fn gate_finding(modifier: &str, gate: &Gate, op: &Opcode, pieces: &Pieces, envir
 fn target_finding(subject: &str, gate: &Gate, target: Target, span: Span) -> Diag {
     let specific = gate.targets.iter().all(|need| need.suffix != Suffix::None);
     let code = if specific { codes::GATE003 } else { codes::GATE001 };
-    let message = format!("{subject} needs target {}; this module says {target}", needed(&gate.targets));
+    let message = format!(
+        "{subject} needs target {}; this module says {target}",
+        needed(&gate.targets)
+    );
     let diag = Diag::error(code, span, message);
     let same = gate.targets.iter().find(|need| need.sm == target.sm);
     match same.or(gate.targets.first()) {
         Some(need) if specific => diag.help(format!(
             "write `.target {need}`; code for it runs on {} only",
-            if need.suffix == Suffix::Family { "that family" } else { "that GPU" }
+            if need.suffix == Suffix::Family {
+                "that family"
+            } else {
+                "that GPU"
+            }
         )),
         Some(need) => diag.help(format!("write `.target {need}` or newer")),
         None => diag,
@@ -167,7 +179,9 @@ fn removal_finding(form: &Form, op: &Opcode, pieces: &Pieces, environment: &Envi
     match (op.base(), environment.version) {
         ("shfl" | "vote", _) => {
             let base = op.base();
-            diag.help(format!("write `{base}.sync`, with a mask of the lanes that take part as last operand"))
+            diag.help(format!(
+                "write `{base}.sync`, with a mask of the lanes that take part as last operand"
+            ))
         }
         ("wmma", _) => diag.help("leave out `.satfinite`"),
         _ => diag.help("say how to round: `.rn`, or `.approx` where a few units in the last place may be lost"),

@@ -76,7 +76,11 @@ impl Scope<'_> {
             && ty != Type::Pred
         {
             let place = self.pieces(span).guard.unwrap_or(span);
-            let message = format!("a guard is a `.pred` register, and `{}` is `.{}`", self.reg_name(guard.reg), ty.name());
+            let message = format!(
+                "a guard is a `.pred` register, and `{}` is `.{}`",
+                self.reg_name(guard.reg),
+                ty.name()
+            );
             let help = "compare first: `setp.ne.s32 %p, ..., 0;`";
             out.push(Diag::error(codes::ISA005, place, message).help(help));
         }

@@ -2,9 +2,7 @@
 
 use super::gates::Environment;
 use crate::ptx::diag::{Diag, codes};
-use crate::ptx::ir::{
-    Base, FuncId, Function, FunctionKind, Linkage, Module, Operand, Stmt, SymbolId, SymbolKind,
-};
+use crate::ptx::ir::{Base, FuncId, Function, FunctionKind, Linkage, Module, Operand, Stmt, SymbolId, SymbolKind};
 use crate::ptx::parse::{FunctionSpans, Parsed};
 use crate::ptx::source::Span;
 use crate::ptx::target::{PtxVersion, Target, TargetOption};
@@ -103,11 +101,15 @@ fn shared(parsed: &Parsed, function: &Function, out: &mut Vec<Diag>) {
     let mut total = 0u64;
     let mut largest: Option<(u64, SymbolId)> = None;
     for symbol in variables {
-        let Some(variable) = module.variable(symbol) else { continue };
+        let Some(variable) = module.variable(symbol) else {
+            continue;
+        };
         let Some(size) = variable.size().filter(|_| variable.linkage != Linkage::Extern) else {
             continue;
         };
-        total = total.next_multiple_of(u64::from(variable.alignment().max(1))).saturating_add(size);
+        total = total
+            .next_multiple_of(u64::from(variable.alignment().max(1)))
+            .saturating_add(size);
         if largest.is_none_or(|(most, _)| size > most) {
             largest = Some((size, symbol));
         }
@@ -149,7 +151,10 @@ fn collect(module: &Module, function: &Function, found: &mut FxHashSet<SymbolId>
 }
 
 fn note(module: &Module, symbol: SymbolId, found: &mut FxHashSet<SymbolId>) {
-    if module.variable(symbol).is_some_and(|variable| variable.space == Space::Shared) {
+    if module
+        .variable(symbol)
+        .is_some_and(|variable| variable.space == Space::Shared)
+    {
         found.insert(symbol);
     }
 }

@@ -11,7 +11,19 @@ use crate::ptx::types::{Space, Type};
 
 /// Families that grow with every release, and the last version whose manual this table has been compared with in full:
 /// what does not fit in a newer module may be newer than the table.
-const GROWING: &[&str] = &["tcgen05", "mbarrier", "multimem", "cp", "st", "red", "cvt", "mma", "fence", "tensormap", "clusterlaunchcontrol"];
+const GROWING: &[&str] = &[
+    "tcgen05",
+    "mbarrier",
+    "multimem",
+    "cp",
+    "st",
+    "red",
+    "cvt",
+    "mma",
+    "fence",
+    "tensormap",
+    "clusterlaunchcontrol",
+];
 const COMPLETE_UP_TO: PtxVersion = PtxVersion::new(9, 0);
 
 /// The finding for an opcode with a [`Problem`].
@@ -25,14 +37,21 @@ pub(super) fn report(op: &Opcode, pieces: &Pieces, environment: &Environment) ->
     let newer = environment.version.is_some_and(|version| version > COMPLETE_UP_TO);
     if newer && GROWING.contains(&op.base()) {
         let note = format!("the instruction table covers PTX {COMPLETE_UP_TO} in full and later additions in part");
-        return Diag { level: Level::Warning, ..diag }.note(note);
+        return Diag {
+            level: Level::Warning,
+            ..diag
+        }
+        .note(note);
     }
     diag
 }
 
 fn unknown(op: &Opcode, pieces: &Pieces) -> Diag {
     let base = op.base();
-    let word = pieces.mods.first().map_or(pieces.opcode, |first| Span::new(pieces.opcode.start, first.start));
+    let word = pieces
+        .mods
+        .first()
+        .map_or(pieces.opcode, |first| Span::new(pieces.opcode.start, first.start));
     let diag = Diag::error(codes::SYN004, word, format!("`{base}` is no PTX instruction"));
     match nearest(base, isa::bases()) {
         Some(near) => diag.help(format!("did you mean `{near}`?")),
@@ -49,7 +68,11 @@ fn stray(op: &Opcode, pieces: &Pieces, at: usize, elsewhere: bool) -> Diag {
     let message = if repeated {
         format!("`.{name}` is one too many for `{base}`")
     } else if elsewhere {
-        let others: Vec<_> = op.mods().filter(|other| *other != name).map(|other| format!(".{other}")).collect();
+        let others: Vec<_> = op
+            .mods()
+            .filter(|other| *other != name)
+            .map(|other| format!(".{other}"))
+            .collect();
         format!("`{base}` does not take `.{name}` beside `{}`", others.concat())
     } else {
         format!("`{base}` does not take `.{name}`")
@@ -78,20 +101,37 @@ fn stray_code(base: &str, name: &str) -> Code {
 }
 
 fn is_rounding(name: &str) -> bool {
-    matches!(name, "rn" | "rz" | "rm" | "rp" | "rni" | "rzi" | "rmi" | "rpi" | "rna" | "rs" | "approx" | "full")
+    matches!(
+        name,
+        "rn" | "rz" | "rm" | "rp" | "rni" | "rzi" | "rmi" | "rpi" | "rna" | "rs" | "approx" | "full"
+    )
 }
 
 fn is_order(name: &str) -> bool {
     matches!(
         name,
-        "weak" | "volatile" | "relaxed" | "acquire" | "release" | "acq_rel" | "sc" | "mmio" | "cta" | "cluster" | "gpu" | "sys"
+        "weak"
+            | "volatile"
+            | "relaxed"
+            | "acquire"
+            | "release"
+            | "acq_rel"
+            | "sc"
+            | "mmio"
+            | "cta"
+            | "cluster"
+            | "gpu"
+            | "sys"
     )
 }
 
 fn nearest_modifier(base: &str, name: &str) -> Option<&'static str> {
     let entries = isa::entries(base).iter();
     let slots = entries.flat_map(|entry| entry.forms()).flat_map(|form| &form.slots);
-    nearest(name, slots.flat_map(|slot| slot.alternatives.iter().map(|one| one.name)))
+    nearest(
+        name,
+        slots.flat_map(|slot| slot.alternatives.iter().map(|one| one.name)),
+    )
 }
 
 /// A modifier that must be there and is not.
@@ -127,8 +167,13 @@ fn missing(op: &Opcode, pieces: &Pieces, names: &[&'static str]) -> Diag {
 /// Shows the forms of the nearest row.
 fn with_syntax(diag: Diag, op: &Opcode) -> Diag {
     let Some(row) = op.row else { return diag };
-    let forms = isa::entries(op.base()).iter().filter(|entry| entry.row.name == row.name);
-    let lines: Vec<_> = forms.flat_map(|entry| entry.forms()).map(|form| form.syntax()).collect();
+    let forms = isa::entries(op.base())
+        .iter()
+        .filter(|entry| entry.row.name == row.name);
+    let lines: Vec<_> = forms
+        .flat_map(|entry| entry.forms())
+        .map(|form| form.syntax())
+        .collect();
     match lines[..] {
         [only] => diag.help(format!("the form is `{only}`")),
         _ => match row.examples.first() {

@@ -213,10 +213,19 @@ impl Fit<'_> {
             return Err(Complaint::Elements(want.unwrap_or(1), parts.len()));
         }
         for part in parts {
-            if *part == Operand::Sink && spec.role != Role::Use {
+            // ptxas looks at the registers among the sources; what it makes of the rest depends on the instruction.
+            let skipped = match part {
+                Operand::Sink => spec.role != Role::Use,
+                Operand::Special(_) => spec.role == Role::Use,
+                _ => false,
+            };
+            if skipped {
                 continue;
             }
-            if matches!(part, Operand::Vector(_) | Operand::List(_) | Operand::Bracket(_) | Operand::Address(_)) {
+            if matches!(
+                part,
+                Operand::Vector(_) | Operand::List(_) | Operand::Bracket(_) | Operand::Address(_)
+            ) {
                 return Err(Complaint::Kind("a register in the vector"));
             }
             self.value(spec, part)?;
@@ -269,7 +278,9 @@ impl Fit<'_> {
         }
         match operand {
             Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) => {
-                let Some(ty) = self.scope.reg_type(*reg) else { return Ok(()) };
+                let Some(ty) = self.scope.reg_type(*reg) else {
+                    return Ok(());
+                };
                 if spec.kind == OperandKind::Value && matches!(operand, Operand::Reg(_)) && self.lanes(*reg) > 1 {
                     return Err(Complaint::Elements(1, self.lanes(*reg)));
                 }
@@ -311,7 +322,11 @@ impl Fit<'_> {
     fn register(&self, spec: &OperandSpec, want: Option<Type>, ty: Type) -> Result<(), Complaint> {
         if spec.ty == OperandType::Address {
             let fits = ty.is_integral() && matches!(ty.bits(), 32 | 64);
-            return if fits { Ok(()) } else { Err(Complaint::Class(Type::U64, ty)) };
+            return if fits {
+                Ok(())
+            } else {
+                Err(Complaint::Class(Type::U64, ty))
+            };
         }
         match want {
             Some(Type::Pred) if ty != Type::Pred => Err(Complaint::Predicate(ty)),
@@ -405,12 +420,21 @@ pub(super) fn report(scope: &Scope, inst: &Inst, issue: &Issue, pieces: &Pieces)
             Diag::error(codes::ISA001, pieces.opcode, message)
         }
         Complaint::Kind(what) => {
-            let code = if what.contains("vector") { codes::ISA013 } else { codes::ISA002 };
+            let code = if what.contains("vector") {
+                codes::ISA013
+            } else {
+                codes::ISA002
+            };
             let message = format!("`{base}` takes {what} here, not `{written}`");
             Diag::error(code, place, message)
         }
         Complaint::Class(want, got) => {
-            let message = format!("`{written}` is `.{}` where `{}` takes `.{}`", got.name(), inst.op.text, want.name());
+            let message = format!(
+                "`{written}` is `.{}` where `{}` takes `.{}`",
+                got.name(),
+                inst.op.text,
+                want.name()
+            );
             Diag::error(codes::ISA004, place, message)
         }
         Complaint::Predicate(got) => {
@@ -437,7 +461,8 @@ pub(super) fn report(scope: &Scope, inst: &Inst, issue: &Issue, pieces: &Pieces)
         }
         Complaint::Address => {
             let message = format!("`{base}` takes a register here, not the address of `{written}`");
-            Diag::error(codes::ISA002, place, message).help(format!("take the address first: `mov.u64 %rd, {written};`"))
+            Diag::error(codes::ISA002, place, message)
+                .help(format!("take the address first: `mov.u64 %rd, {written};`"))
         }
         Complaint::Constant(want) => {
             let message = format!("`{written}` is no constant for `.{}`", want.name());

@@ -1,0 +1,164 @@
+//! Which threads can get where: conditions that are known in every thread split the CTA.
+
+use super::geometry::WARP;
+use super::unit::Unit;
+use crate::ptx::flow::dataflow::{Direction, Problem, Solution, solve};
+use crate::ptx::ir::InstId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A set of a CTA's threads, by linear index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Threads([u64; 16]);
+
+impl Threads {
+    /// The first `count` threads.
+    pub fn first(count: u32) -> Self {
+        Self::default().with((0..count as usize).filter(|thread| *thread < 1024))
+    }
+
+    fn with(mut self, threads: impl Iterator<Item = usize>) -> Self {
+        threads.for_each(|thread| self.0[thread / 64] |= 1 << (thread % 64));
+        self
+    }
+
+    /// The threads for which the predicate holds.
+    #[must_use]
+    pub fn filter(self, holds: impl Fn(usize) -> bool) -> Self {
+        Self::default().with(self.iter().filter(|thread| holds(*thread)))
+    }
+
+    /// The threads, in order.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        (0..1024).filter(move |thread| self.0[thread / 64] >> (thread % 64) & 1 == 1)
+    }
+
+    /// Those in either.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        let mut sum = self;
+        sum.0.iter_mut().zip(other.0).for_each(|(into, from)| *into |= from);
+        sum
+    }
+
+    /// How many.
+    pub fn len(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many warps have a thread in the set.
+    pub fn warps(self) -> u32 {
+        let half = |word: &u64| u32::from(*word as u32 != 0) + u32::from(*word >> WARP != 0);
+        self.0.iter().map(half).sum()
+    }
+}
+
+/// Which threads can reach each block.
+pub struct Reach {
+    solution: Solution<Threads>,
+    /// Blocks whose set is an upper bound only: a condition that is not known decides who gets there.
+    unsure: FxHashSet<u32>,
+}
+
+struct Split {
+    all: Threads,
+    /// Per edge out of a known condition, who takes it.
+    edges: FxHashMap<(u32, u32), Threads>,
+}
+
+impl Problem for Split {
+    type State = Threads;
+
+    const DIRECTION: Direction = Direction::Forward;
+
+    fn bottom(&self) -> Threads {
+        Threads::default()
+    }
+
+    fn boundary(&self) -> Threads {
+        self.all
+    }
+
+    fn join(&self, into: &mut Threads, from: &Threads) -> bool {
+        let sum = into.union(*from);
+        sum != std::mem::replace(into, sum)
+    }
+
+    fn inst(&self, _: &mut Threads, _: u32) {}
+
+    fn edge(&self, state: &mut Threads, from: u32, to: u32) {
+        if let Some(takers) = self.edges.get(&(from, to)) {
+            state
+                .0
+                .iter_mut()
+                .zip(takers.0)
+                .for_each(|(state, takers)| *state &= takers);
+        }
+    }
+}
+
+impl Reach {
+    /// Finds the threads that can reach each block of a unit.
+    pub fn new(unit: &Unit) -> Self {
+        let mut evaluator = unit.evaluator();
+        let all = Threads::first(unit.shape.most_threads());
+        let mut split = Split {
+            all,
+            edges: FxHashMap::default(),
+        };
+        let mut unsure = FxHashSet::default();
+        for block in (0..unit.cfg.blocks()).filter(|block| unit.cfg.is_reachable(*block)) {
+            let succs = unit.cfg.succs().next(block);
+            if succs.len() < 2 {
+                continue;
+            }
+            match (evaluator.taken(block), succs) {
+                (Some(taken), [target, fall]) => {
+                    split
+                        .edges
+                        .insert((block, *target), all.filter(|thread| taken.of(thread) == 1));
+                    split
+                        .edges
+                        .insert((block, *fall), all.filter(|thread| taken.of(thread) != 1));
+                }
+                _ => unsure.extend(unit.converge.region(block)),
+            }
+        }
+        Self {
+            solution: solve(&split, &unit.cfg),
+            unsure,
+        }
+    }
+
+    /// The threads that can reach a block.
+    pub fn block(&self, block: u32) -> Threads {
+        *self.solution.at(block)
+    }
+
+    /// Whether all of them do.
+    pub fn is_sure(&self, block: u32) -> bool {
+        !self.unsure.contains(&block)
+    }
+
+    /// The threads that can execute an instruction, its guard included, and whether all of them do.
+    pub fn inst(&self, unit: &Unit, inst: InstId) -> (Threads, bool) {
+        let block = unit.cfg.block_of(inst);
+        let threads = self.block(block);
+        let sure = self.is_sure(block);
+        let Some(guard) = unit.body.insts.get(inst.index()).and_then(|row| row.guard) else {
+            return (threads, sure);
+        };
+        let value = unit.ssa.use_of(inst, guard.reg);
+        match value.and_then(|value| unit.evaluator().value(value)) {
+            Some(exact) => (
+                threads.filter(|thread| (exact.of(thread) & 1 == 1) != guard.negated),
+                sure,
+            ),
+            None => (threads, false),
+        }
+    }
+}

@@ -1,0 +1,469 @@
+//! The formatter: a text in canonical layout, token by token.
+//!
+//! It moves blanks and nothing else. Every token keeps its spelling (`0xFF` stays hexadecimal), every comment its place among the
+//! tokens, and sections of debug data are kept to the letter; so the meaning cannot change. The layout is that of
+//! [`print`](super::print).
+
+use super::parse::lexer::{Kind, Lexer};
+use super::source::Span;
+
+/// The text in canonical layout.
+///
+/// Give it only texts in which [`parse`](super::parse::parse) finds no error: where statements end is anybody's guess in others.
+pub fn format(text: &str) -> String {
+    let out = String::with_capacity(text.len());
+    let mut formatter = Formatter {
+        text,
+        pieces: pieces(text),
+        at: 0,
+        out,
+        depth: 0,
+    };
+    formatter.listing();
+    while formatter.at < formatter.pieces.len() {
+        formatter.next();
+    }
+    formatter.end_line();
+    formatter.out
+}
+
+/// A token or a comment.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    /// `None` for a comment.
+    kind: Option<Kind>,
+    span: Span,
+    /// Line ends between it and the piece before.
+    newlines: usize,
+}
+
+impl Piece {
+    fn is(self, punct: u8) -> bool {
+        self.kind == Some(Kind::Punct(punct))
+    }
+}
+
+/// Everything that is not blank, in order.
+fn pieces(text: &str) -> Vec<Piece> {
+    let mut lexer = Lexer::starting_at(text, if text.starts_with('\u{feff}') { 3 } else { 0 });
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut comments = 0;
+    loop {
+        let token = lexer.next();
+        let passed = lexer.comments[comments..].iter().map(|span| (None, *span));
+        let token = (token.kind != Kind::End).then_some((Some(token.kind), token.span));
+        for (kind, span) in passed.chain(token) {
+            let end = pieces.last().map_or(0, |piece| piece.span.end);
+            let blank = Span::new(end, span.start).of(text);
+            let newlines = blank.bytes().filter(|byte| *byte == b'\n').count();
+            pieces.push(Piece { kind, span, newlines });
+        }
+        comments = lexer.comments.len();
+        if token.is_none() {
+            return pieces;
+        }
+    }
+}
+
+/// What a statement is, as far as its layout goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    /// Starts with a directive: `.reg .b32 %r<5>;`.
+    Declaration,
+    /// Guard, dotted opcode, operands.
+    Instruction,
+    /// Ends with its line: `.loc 1 2 3`, `.version 8.0`.
+    Line,
+}
+
+struct Formatter<'t> {
+    text: &'t str,
+    pieces: Vec<Piece>,
+    /// The piece to be written next.
+    at: usize,
+    out: String,
+    /// Open scopes.
+    depth: usize,
+}
+
+impl<'t> Formatter<'t> {
+    /// What `cuobjdump -ptx` puts in front of a text is no PTX and stays as it is.
+    fn listing(&mut self) {
+        let starts = |piece: &Piece| piece.newlines > 0 && piece.span.of(self.text) == ".version";
+        if self.word(0) == "Fatbin"
+            && let Some(at) = self.pieces.iter().position(starts)
+        {
+            let before = Span::new(0, self.pieces[at].span.start).of(self.text);
+            self.out.push_str(before.replace('\r', "").trim_end());
+            self.at = at;
+        }
+    }
+
+    fn peek(&self, ahead: usize) -> Option<Piece> {
+        self.pieces.get(self.at + ahead).copied()
+    }
+
+    /// The text of a piece ahead; empty past the end.
+    fn word(&self, ahead: usize) -> &'t str {
+        self.peek(ahead).map_or("", |piece| piece.span.of(self.text))
+    }
+
+    fn end_line(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with('\n') {
+            self.out.push('\n');
+        }
+    }
+
+    /// Starts a line at the depth of scopes; an empty one goes in front where the text has one, or `blank` asks for it.
+    fn start_line(&mut self, blank: bool) {
+        self.end_line();
+        let wanted = blank || self.peek(0).is_some_and(|piece| piece.newlines > 1);
+        if wanted && !self.out.is_empty() && !self.out.ends_with("{\n") && !self.word(0).starts_with('}') {
+            self.out.push('\n');
+        }
+        self.indent(self.depth);
+    }
+
+    fn indent(&mut self, depth: usize) {
+        self.out.extend(std::iter::repeat_n('\t', depth));
+    }
+
+    /// Writes the piece at hand as it is.
+    fn put(&mut self) {
+        self.out.push_str(self.word(0));
+        self.at += 1;
+    }
+
+    /// One comment or statement.
+    fn next(&mut self) {
+        let Some(piece) = self.peek(0) else { return };
+        match piece.kind {
+            None => self.comment(),
+            Some(Kind::Punct(b'{')) => {
+                self.start_line(false);
+                self.put();
+                self.depth += 1;
+            }
+            Some(Kind::Punct(b'}')) => {
+                self.depth = self.depth.saturating_sub(1);
+                self.start_line(false);
+                self.put();
+            }
+            Some(Kind::Dot) => self.directive(),
+            Some(Kind::Word) if self.peek(1).is_some_and(|next| next.is(b':')) => self.label(),
+            Some(Kind::Punct(b'@')) if self.word(1) == "@" => self.statement(Style::Line),
+            _ => self.statement(Style::Instruction),
+        }
+    }
+
+    /// A comment stays behind what it stood behind, or on its own line.
+    fn comment(&mut self) {
+        match self.peek(0) {
+            Some(piece) if piece.newlines == 0 && !self.out.is_empty() => {
+                self.space();
+                self.put();
+                let next = self.peek(0);
+                if next.is_some_and(|next| next.newlines > 0) {
+                    self.end_line();
+                }
+            }
+            _ => {
+                self.start_line(false);
+                self.put();
+            }
+        }
+    }
+
+    fn space(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with(['\n', '\t', ' ']) {
+            self.out.push(' ');
+        }
+    }
+
+    fn label(&mut self) {
+        self.end_line();
+        if self.peek(0).is_some_and(|piece| piece.newlines > 1) && !self.out.ends_with("{\n") {
+            self.out.push('\n');
+        }
+        self.put();
+        self.put();
+        if matches!(self.word(0), ".branchtargets" | ".calltargets" | ".callprototype") {
+            self.out.push(' ');
+            self.tokens(Style::Declaration);
+        }
+    }
+
+    fn directive(&mut self) {
+        match self.word(0) {
+            ".section" => self.section(),
+            ".version" | ".target" | ".address_size" | ".loc" | ".file" => self.statement(Style::Line),
+            _ if self.is_function() => self.function(),
+            _ => self.statement(Style::Declaration),
+        }
+    }
+
+    fn is_function(&self) -> bool {
+        let linkage = |ahead: &usize| matches!(self.word(*ahead), ".visible" | ".extern" | ".weak" | ".common");
+        let behind = (0..4).find(|ahead| !linkage(ahead)).unwrap_or(0);
+        matches!(self.word(behind), ".entry" | ".func")
+    }
+
+    /// To the letter, up to the closing brace or, without braces, the line's end.
+    fn section(&mut self) {
+        self.start_line(false);
+        let start = self.at;
+        let mut end = start + 1;
+        let mut braced = false;
+        while let Some(piece) = self.pieces.get(end) {
+            if !braced && piece.newlines > 0 && !piece.is(b'{') {
+                break;
+            }
+            braced |= piece.is(b'{');
+            end += 1;
+            if piece.is(b'}') {
+                break;
+            }
+        }
+        let span = self.pieces[start].span.to(self.pieces[end - 1].span);
+        self.out.push_str(&span.of(self.text).replace('\r', ""));
+        self.at = end;
+    }
+
+    fn statement(&mut self, style: Style) {
+        self.start_line(false);
+        self.tokens(style);
+    }
+
+    /// The tokens of one statement, from the one at hand to its end.
+    fn tokens(&mut self, style: Style) {
+        let first = self.at;
+        // In an instruction, the last token of guard and opcode: behind it the operands start.
+        let opcode = if style == Style::Instruction {
+            self.opcode_end()
+        } else {
+            first
+        };
+        while let Some(piece) = self.peek(0) {
+            if self.at > first && style == Style::Line && self.ends_line(piece) {
+                return;
+            }
+            if piece.kind.is_none() {
+                self.inner_comment();
+                continue;
+            }
+            if self.at > first && self.spaced(style, opcode) {
+                self.space();
+            }
+            self.put();
+            if piece.is(b';') {
+                return;
+            }
+        }
+    }
+
+    /// Whether a statement of [`Style::Line`] ends in front of a piece.
+    fn ends_line(&self, piece: Piece) -> bool {
+        let header = !matches!(self.previous().kind, Some(Kind::Punct(b',')));
+        header && (piece.newlines > 0 || piece.kind.is_none() || piece.kind == Some(Kind::Dot))
+    }
+
+    /// Index of the last piece of an instruction's dotted opcode.
+    fn opcode_end(&self) -> usize {
+        let mut at = self.at;
+        let kind = |at: usize| self.pieces.get(at).and_then(|piece| piece.kind);
+        if kind(at) == Some(Kind::Punct(b'@')) {
+            at += 1 + usize::from(kind(at + 1) == Some(Kind::Punct(b'!'))) + 1;
+        }
+        while kind(at + 1) == Some(Kind::Dot) {
+            at += 1;
+        }
+        at
+    }
+
+    fn previous(&self) -> Piece {
+        self.pieces[self.at.saturating_sub(1)]
+    }
+
+    /// A comment within a statement: one that runs to its line's end ends the line here too.
+    fn inner_comment(&mut self) {
+        let runs_on = self.word(0).starts_with("//");
+        self.space();
+        self.put();
+        if runs_on {
+            self.end_line();
+            self.indent(self.depth + 1);
+        }
+    }
+
+    /// Whether a blank goes between the piece before and the one at hand, inside a statement.
+    fn spaced(&self, style: Style, opcode: usize) -> bool {
+        let (before, piece) = (self.previous(), self.pieces[self.at]);
+        let glued = before.span.end == piece.span.start;
+        let Some(kind) = piece.kind else { return true };
+        let Some(last) = before.kind else { return true };
+        if style == Style::Instruction && self.at <= opcode {
+            // `@%p1 add.s32`: the blank is behind the guard.
+            return kind == Kind::Word && last == Kind::Word;
+        }
+        if style == Style::Instruction && self.at == opcode + 1 {
+            return kind != Kind::Punct(b';');
+        }
+        match (last, kind) {
+            (_, Kind::Punct(b',' | b';' | b')' | b']' | b'}' | b':')) => false,
+            (Kind::Punct(b','), _) => true,
+            (_, Kind::Punct(b'=')) | (Kind::Punct(b'='), _) => true,
+            (Kind::Punct(b'%'), _) | (_, Kind::Punct(b'%')) => true,
+            (Kind::Punct(b')'), Kind::Word | Kind::Dot | Kind::Punct(b'(')) => true,
+            (Kind::Punct(_), _) => false,
+            (Kind::Dot, Kind::Punct(b'(')) => style == Style::Declaration && !glued,
+            (_, Kind::Punct(_)) => false,
+            (Kind::Word, Kind::Dot) => style == Style::Declaration || !glued,
+            _ => true,
+        }
+    }
+
+    /// The head of a function: parameters, if several, and launch directives on lines of their own.
+    fn function(&mut self) {
+        let commented = self.at > 0 && self.previous().kind.is_none();
+        self.start_line(!commented);
+        let first = self.at;
+        let mut named = false;
+        let mut broken = false;
+        let mut depth = 0usize;
+        while let Some(piece) = self.peek(0) {
+            match piece.kind {
+                None => {
+                    self.head_comment(depth);
+                    continue;
+                }
+                Some(Kind::Punct(b'{')) if depth == 0 => return,
+                Some(Kind::Punct(b'(')) => {
+                    depth += 1;
+                    broken = depth == 1 && self.has_several();
+                    if self.at > first && self.spaced_open(named) {
+                        self.space();
+                    }
+                    self.put();
+                    self.break_list(broken && depth == 1);
+                }
+                Some(Kind::Punct(b')')) => {
+                    if broken && depth == 1 {
+                        self.end_line();
+                    }
+                    depth = depth.saturating_sub(1);
+                    self.put();
+                }
+                Some(Kind::Punct(b',')) if depth == 1 && broken => {
+                    self.put();
+                    self.break_list(true);
+                }
+                Some(Kind::Punct(b';')) => return self.put(),
+                Some(Kind::Dot) if depth == 0 && named => {
+                    if piece.newlines > 0 && self.opens_item() {
+                        return;
+                    }
+                    self.end_line();
+                    self.put();
+                }
+                Some(kind) => {
+                    named |= kind == Kind::Word && depth == 0;
+                    if self.at > first && !self.out.ends_with('\t') && self.spaced(Style::Declaration, 0) {
+                        self.space();
+                    }
+                    self.put();
+                }
+            }
+        }
+    }
+
+    /// `.func (` and `) name(`: a blank goes before a list unless it is the parameters'.
+    fn spaced_open(&self, named: bool) -> bool {
+        !named && self.previous().kind != Some(Kind::Punct(b'(')) && !self.word(0).is_empty() && {
+            let before = self.previous();
+            before.kind != Some(Kind::Dot) || before.span.of(self.text) == ".func"
+        }
+    }
+
+    /// Whether the list that opens here has more than one entry.
+    fn has_several(&self) -> bool {
+        let mut depth = 0usize;
+        for piece in &self.pieces[self.at..] {
+            match piece.kind {
+                Some(Kind::Punct(b'(')) => depth += 1,
+                Some(Kind::Punct(b')')) if depth <= 1 => return false,
+                Some(Kind::Punct(b')')) => depth -= 1,
+                Some(Kind::Punct(b',')) if depth == 1 => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Starts the next entry of a list on its own line, behind the comment that belongs to the one before.
+    fn break_list(&mut self, broken: bool) {
+        if !broken {
+            return;
+        }
+        if self
+            .peek(0)
+            .is_some_and(|next| next.kind.is_none() && next.newlines == 0)
+        {
+            self.space();
+            self.put();
+        }
+        self.end_line();
+        self.indent(1);
+    }
+
+    /// A comment in a function's head.
+    fn head_comment(&mut self, depth: usize) {
+        let own_line = self.peek(0).is_some_and(|piece| piece.newlines > 0);
+        if own_line && !self.out.ends_with('\t') {
+            self.end_line();
+            self.indent(depth);
+        }
+        self.space();
+        let runs_on = self.word(0).starts_with("//");
+        self.put();
+        if runs_on || own_line {
+            self.end_line();
+            self.indent(if self.peek(0).is_some_and(|next| next.is(b')')) {
+                0
+            } else {
+                depth
+            });
+        }
+    }
+
+    /// Whether the directive at hand starts something new at module scope. Before PTX 2.2 a prototype had no semicolon.
+    fn opens_item(&self) -> bool {
+        let word = self.word(0);
+        super::parse::OPENERS.contains(&word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::parse::parse;
+
+    fn check(text: &str, expected: &str) {
+        let formatted = format(text);
+        assert_eq!(formatted, expected);
+        assert_eq!(format(&formatted), formatted, "not idempotent");
+        assert!(parse(text).module == parse(&formatted).module, "another meaning");
+    }
+
+    #[test]
+    fn statements_get_lines_and_tokens_keep_their_spelling() {
+        check(
+            "\u{feff}.version 8.0 .target sm_90,debug\r\n.address_size   64 // bits\r\n\r\n\r\n.shared .align 4 .b8 s[ 16 ];.const .b32 c[2]={ 0x1F,- 1 };\n\
+             .visible .entry k( .param .u64 a,  // first\n .param .u32 b )\n .maxntid 256,1 , 1 .minnctapersm 2{.reg.b32 %r< 5 >;  .reg .pred p;\n\
+             L:   @ ! p   ld .global.v2 .u32 {%r1,%r2},[ %r3+ 4 ];/* in */ mov.u32 %r1,%tid.x; // out\n  // own\n\n\n{ bra L; }\n}\n.func (.reg .b32 r)f(.reg .b32 x){ret;}",
+            ".version 8.0\n.target sm_90, debug\n.address_size 64 // bits\n\n.shared .align 4 .b8 s[16];\n.const .b32 c[2] = {0x1F, -1};\n\n\
+             .visible .entry k(\n\t.param .u64 a, // first\n\t.param .u32 b\n)\n.maxntid 256, 1, 1\n.minnctapersm 2\n{\n\
+             \t.reg .b32 %r<5>;\n\t.reg .pred p;\nL:\n\t@!p ld.global.v2.u32 {%r1, %r2}, [%r3+4]; /* in */\n\tmov.u32 %r1, %tid.x; // out\n\t// own\n\n\
+             \t{\n\t\tbra L;\n\t}\n}\n\n.func (.reg .b32 r) f(.reg .b32 x)\n{\n\tret;\n}\n",
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! What rules look at: the module, where its parts stand, and what the analyses found, computed once.
+
+use super::Launch;
+use super::named::{self, Numbered};
+use super::parting::{self, Parting};
+use crate::ptx::analysis::{Analysis, BarrierSite, Unit};
+use crate::ptx::ir::{Body, FuncId, InstId, Module};
+use crate::ptx::isa::Effect;
+use crate::ptx::parse::Parsed;
+use crate::ptx::source::Span;
+use std::cell::OnceCell;
+
+/// What rules look at.
+pub struct Context<'p> {
+    /// The text's module and spans.
+    pub parsed: &'p Parsed,
+    /// The text.
+    pub text: &'p str,
+    /// The functions that some rule looks at.
+    pub analysis: Analysis<'p>,
+    /// Offsets at which lines start.
+    lines: Vec<u32>,
+    partings: OnceCell<Vec<Parting>>,
+    numbered: OnceCell<Vec<Numbered>>,
+}
+
+impl<'p> Context<'p> {
+    pub(super) fn new(parsed: &'p Parsed, text: &'p str, launch: &Launch) -> Self {
+        let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Self {
+            parsed,
+            text,
+            analysis: Analysis::new(&parsed.module, launch.block, is_interesting),
+            lines: std::iter::once(0)
+                .chain(newlines.map(|(at, _)| at as u32 + 1))
+                .collect(),
+            partings: OnceCell::new(),
+            numbered: OnceCell::new(),
+        }
+    }
+
+    /// The module.
+    pub fn module(&self) -> &'p Module {
+        &self.parsed.module
+    }
+
+    /// Where an instruction stands.
+    pub fn span(&self, function: FuncId, inst: InstId) -> Span {
+        let spans = self.parsed.spans.functions.get(function.index());
+        spans
+            .and_then(|spans| spans.insts.get(inst.index()))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// The line of an instruction, from 1.
+    pub fn line(&self, function: FuncId, inst: InstId) -> usize {
+        let start = self.span(function, inst).start;
+        self.lines.partition_point(|line| *line <= start).max(1)
+    }
+
+    /// The units, in textual order.
+    pub fn units(&self) -> impl Iterator<Item = &Unit<'p>> {
+        self.analysis.units()
+    }
+
+    /// Where threads part in the sight of barriers.
+    pub(super) fn partings(&self) -> &[Parting] {
+        self.partings
+            .get_or_init(|| self.units().flat_map(parting::find).collect())
+    }
+
+    /// Barriers with what is known of their numbers.
+    pub(super) fn numbered(&self) -> &[Numbered] {
+        self.numbered
+            .get_or_init(|| self.units().flat_map(named::find).collect())
+    }
+}
+
+/// Whether a rule looks at the function: it meets barriers, or promises uniformity.
+fn is_interesting(_: FuncId, body: &Body, barriers: &[BarrierSite]) -> bool {
+    let promises = |effect| matches!(effect, Effect::Branch | Effect::Call | Effect::Exit);
+    !barriers.is_empty()
+        || body
+            .insts
+            .iter()
+            .any(|inst| inst.guard.is_some() && promises(inst.op.effect) && inst.op.has("uni"))
+}

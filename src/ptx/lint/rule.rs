@@ -1,0 +1,53 @@
+//! What a rule is, and which there are.
+
+use super::context::Context;
+use super::rules;
+use crate::ptx::diag::{Code, Diag, Level};
+
+/// A lint rule.
+pub struct Rule {
+    /// Its code and name.
+    pub code: Code,
+    /// The level of most of its findings; each finding has its own.
+    pub level: Level,
+    /// One line.
+    pub summary: &'static str,
+    /// Markdown: what it finds, why that is bad, a failing and a clean example, how to repair it.
+    /// The examples are the first two blocks marked `ptx`, in that order.
+    pub explanation: &'static str,
+    /// Whether a legality check may report the same number at the same place; the rule then stays silent there.
+    pub restates_legality: bool,
+    /// Finds the rule's findings.
+    pub(super) check: fn(&Context) -> Vec<Diag>,
+}
+
+/// Every rule, by code.
+pub const RULES: &[Rule] = &[
+    rules::bar001::RULE,
+    rules::bar002::RULE,
+    rules::bar003::RULE,
+    rules::bar004::RULE,
+    rules::bar005::RULE,
+    rules::bar006::RULE,
+    rules::bar009::RULE,
+    rules::bar019::RULE,
+    rules::isa020::RULE,
+    rules::isa021::RULE,
+];
+
+/// The rule of that code or name.
+pub fn rule_named(name: &str) -> Option<&'static Rule> {
+    RULES
+        .iter()
+        .find(|rule| rule.code.id.eq_ignore_ascii_case(name) || rule.code.name == name)
+}
+
+impl Rule {
+    /// The examples in the explanation: one that the rule finds fault with, and one that it does not.
+    pub fn examples(&self) -> impl Iterator<Item = &'static str> {
+        self.explanation
+            .split("```ptx\n")
+            .skip(1)
+            .filter_map(|rest| rest.split("```").next())
+    }
+}

@@ -1,0 +1,111 @@
+//! The lint rules, on small kernels whose findings are marked in their text.
+//!
+//! `//~ BAR001 error` at the end of a line expects that finding on that line. All findings of the barrier rules must be marked.
+//! `// launch: --block 64,1,1` in the first lines gives the CTA's shape.
+
+use ptxgen::ptx::diag::Diag;
+use ptxgen::ptx::lint::{Launch, RULES, lint};
+use ptxgen::ptx::parse::parse;
+use ptxgen::ptx::source::Source;
+use std::path::Path;
+
+fn is_ours(diag: &Diag) -> bool {
+    RULES.iter().any(|rule| rule.code == diag.code)
+}
+
+fn findings(text: &str, launch: &Launch) -> Vec<(u32, String)> {
+    let parsed = parse(text);
+    assert_eq!(parsed.diags, Vec::new(), "the text must parse");
+    let source = Source::new("fixture", text).unwrap();
+    let report = lint(&parsed, text, launch);
+    let said = report.findings.iter().filter(|diag| is_ours(diag));
+    let mut said: Vec<_> = said
+        .map(|diag| {
+            (
+                source.position(diag.span.start).line,
+                format!("{} {}", diag.code.id, diag.level),
+            )
+        })
+        .collect();
+    said.sort();
+    said
+}
+
+fn launch_of(text: &str) -> Launch {
+    let block = text.lines().find_map(|line| line.strip_prefix("// launch: --block "));
+    let dims = block.map(|block| {
+        block
+            .split(',')
+            .map(|dim| dim.trim().parse().unwrap())
+            .collect::<Vec<u32>>()
+    });
+    Launch {
+        block: dims.map(|dims| [dims[0], dims[1], dims[2]]),
+        ..Launch::default()
+    }
+}
+
+#[test]
+fn fixtures_give_what_they_are_marked_with() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/lint");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let mut wrong = Vec::new();
+    for file in files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|ext| ext == "ptx"))
+    {
+        let text = std::fs::read_to_string(file).unwrap();
+        let mut expected: Vec<(u32, String)> = Vec::new();
+        for (line, content) in (1..).zip(text.lines()) {
+            for mark in content.split("//~").skip(1) {
+                expected.push((line, mark.trim().to_owned()));
+            }
+        }
+        expected.sort();
+        let said = findings(&text, &launch_of(&text));
+        let name = file.file_name().unwrap().to_string_lossy();
+        wrong.extend(
+            expected
+                .iter()
+                .filter(|mark| !said.contains(mark))
+                .map(|mark| format!("{name}:{}: missing {}", mark.0, mark.1)),
+        );
+        wrong.extend(
+            said.iter()
+                .filter(|mark| !expected.contains(mark))
+                .map(|mark| format!("{name}:{}: unexpected {}", mark.0, mark.1)),
+        );
+        if expected.len() != said.len() && expected.iter().all(|mark| said.contains(mark)) {
+            wrong.push(format!("{name}: some finding is given twice"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn examples_fail_and_pass_as_their_rules_say() {
+    for rule in RULES {
+        let examples: Vec<_> = rule.examples().collect();
+        let [failing, clean] = examples[..] else {
+            panic!("{} needs two examples", rule.code.id);
+        };
+        let codes = |text: &str| -> Vec<String> {
+            let found = findings(text, &Launch::default());
+            found
+                .into_iter()
+                .map(|(_, said)| said.split(' ').next().unwrap().to_owned())
+                .collect()
+        };
+        assert_eq!(codes(failing), [rule.code.id], "failing example of {}", rule.code.id);
+        assert!(
+            !codes(clean).contains(&rule.code.id.to_owned()),
+            "clean example of {}: {:?}",
+            rule.code.id,
+            codes(clean)
+        );
+    }
+}
