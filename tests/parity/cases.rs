@@ -227,7 +227,10 @@ impl Maker<'_> {
         };
         let mut addresses = 0;
         let mut found = Vec::new();
-        let wanted = |spec: &&OperandSpec| optional || !spec.optional;
+        let wanted = |spec: &&OperandSpec| match spec.tied {
+            Some(slot) => picks[slot].is_some(),
+            None => optional || !spec.optional,
+        };
         for spec in place.form.operands.iter().filter(wanted) {
             found.push(place.candidates(spec, addresses, setting));
             addresses += usize::from(spec.kind == OperandKind::Address);

@@ -26,6 +26,7 @@
 //! | `any` | a register of any type, or a constant |
 //! | `address` | an integer register of 32 or 64 bits |
 //! | `loose` | a register may be wider than the type |
+//! | `exact` | a register of untyped bits, `.b32` where others of that width will not do |
 //! | `src` | special registers and the addresses of variables may stand here too |
 //! | `vec` | a brace vector of as many elements as `.v2`, `.v4`, `.v8` says; a scalar without |
 //! | `pack` | a scalar, or a brace vector of equal parts that fill the type |
@@ -182,6 +183,8 @@ pub struct OperandSpec {
     pub ty: OperandType,
     /// Whether a register wider than the type is accepted.
     pub loose: bool,
+    /// Whether only registers of untyped bits are accepted.
+    pub exact: bool,
     /// Whether special registers and addresses of variables are accepted.
     pub src: bool,
     /// Whether `_` is accepted.

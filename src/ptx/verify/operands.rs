@@ -3,10 +3,10 @@
 use super::gates::Failure;
 use super::{Scope, classes};
 use crate::ptx::diag::{Diag, codes};
-use crate::ptx::ir::{Inst, Operand, RegId, shape};
+use crate::ptx::ir::{Address, Base, Inst, Operand, RegId, shape};
 use crate::ptx::isa::{Count, Match, OperandKind, OperandSpec, OperandType, Range, Role};
 use crate::ptx::parse::Pieces;
-use crate::ptx::types::Type;
+use crate::ptx::types::{Kind, Type};
 use smallvec::SmallVec;
 
 /// What keeps operands from fitting a form.
@@ -152,12 +152,26 @@ impl Fit<'_> {
                 let mut pairs = spec.parts.iter().zip(parts);
                 pairs.try_for_each(|(spec, part)| self.inner(spec, part))
             }
+            (OperandKind::Address, Operand::Address(address)) => self.address(spec, address),
             (OperandKind::Address, _) => Ok(()),
             (OperandKind::Pack, Operand::Vector(parts)) => self.pack(spec, parts),
             (OperandKind::Pack, Operand::Reg(reg)) if self.lanes(*reg) > 1 => self.pack_register(spec, *reg),
             (OperandKind::Vec | OperandKind::Frag, Operand::Vector(parts)) => self.elements(spec, parts),
             (OperandKind::Vec | OperandKind::Frag, _) => self.single(spec, operand),
             _ => self.value(spec, operand),
+        }
+    }
+
+    /// An address whose register must have a type of its own: tensor memory has 32-bit addresses.
+    fn address(&self, spec: &OperandSpec, address: &Address) -> Result<(), Complaint> {
+        let [part] = &spec.parts[..] else { return Ok(()) };
+        let Some(want) = self.type_of(part) else { return Ok(()) };
+        match address.base {
+            Base::Reg(reg) => match self.scope.reg_type(reg) {
+                Some(ty) => self.register(part, Some(want), ty),
+                None => Ok(()),
+            },
+            Base::Symbol(_) | Base::Absolute => Err(Complaint::Kind("an address in a register")),
         }
     }
 
@@ -215,12 +229,15 @@ impl Fit<'_> {
         for part in parts {
             // ptxas looks at the registers among the sources; what it makes of the rest depends on the instruction.
             let skipped = match part {
-                Operand::Sink => spec.role != Role::Use,
-                Operand::Special(_) => spec.role == Role::Use,
+                Operand::Sink => spec.role == Role::Def,
+                Operand::Special(_) => spec.role == Role::Use && spec.count.is_none(),
                 _ => false,
             };
             if skipped {
                 continue;
+            }
+            if spec.kind == OperandKind::Frag && spec.count.is_some() && !matches!(part, Operand::Reg(_)) {
+                return Err(Complaint::Kind("a register in the vector"));
             }
             if matches!(
                 part,
@@ -330,6 +347,9 @@ impl Fit<'_> {
         }
         match want {
             Some(Type::Pred) if ty != Type::Pred => Err(Complaint::Predicate(ty)),
+            Some(want) if spec.exact && (ty.kind(), ty.bits()) != (Kind::Bits, want.bits()) => {
+                Err(Complaint::Class(want, ty))
+            }
             Some(want) if !classes::takes_register(want, spec.loose, ty) => Err(Complaint::Class(want, ty)),
             _ => Ok(()),
         }
