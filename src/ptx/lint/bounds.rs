@@ -31,6 +31,13 @@ pub(super) fn certainty(unit: &Unit, id: LoopId, condition: ValueId) -> Certaint
     if is_checked_inside(unit, id, condition, &cone.phis) { Certainty::Rounded } else { Certainty::Unknown }
 }
 
+/// Whether what a condition says of the thread's index depends on a number that is not known.
+pub(super) fn rests_on_unknown(unit: &Unit, condition: ValueId) -> bool {
+    let mut cone = Cone::default();
+    cone.grow(unit, condition);
+    cone.is_bounded && cone.has_unknown
+}
+
 /// What a condition is computed from.
 #[derive(Default)]
 struct Cone {

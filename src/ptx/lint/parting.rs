@@ -2,7 +2,7 @@
 //!
 //! One cause gives one [`Parting`]. A barrier is laid to the branch that parts threads most and lies nearest.
 
-use super::bounds::{Certainty, certainty};
+use super::bounds::{Certainty, certainty, rests_on_unknown};
 use crate::ptx::analysis::{BarrierSite, Departure, Unit};
 use crate::ptx::diag::Level;
 use crate::ptx::flow::{Condition, Definition, LoopId, ValueId};
@@ -69,7 +69,9 @@ struct Split {
     region: Vec<u32>,
     /// The outermost loop that threads leave here in different rounds.
     rounds: Option<LoopId>,
+    /// How sure it is that the trip counts of the loop in the next field differ.
     certainty: Certainty,
+    applies_to: Option<LoopId>,
 }
 
 /// Finds the partings of a function.
@@ -137,6 +139,7 @@ fn splits(unit: &Unit) -> Vec<Split> {
             region: unit.converge.region(block),
             rounds: left_loop(unit, block),
             certainty: Certainty::Sure,
+            applies_to: None,
         })
         .collect()
 }
@@ -154,18 +157,19 @@ fn branches(unit: &Unit, splits: &mut [Split]) -> Vec<Parting> {
     for site in &unit.barriers {
         sites_of.entry(unit.cfg.block_of(site.inst)).or_default().push(site);
     }
+    let inside: Vec<Vec<&BarrierSite>> = splits
+        .iter()
+        .map(|split| {
+            let all = split.region.iter().filter_map(|block| sites_of.get(block)).flatten().copied().collect::<Vec<_>>();
+            if !all.is_empty() && any_hurt(unit, split, &all) { all } else { Vec::new() }
+        })
+        .collect();
+    judge_loops(unit, splits, &inside);
     // Per barrier, the best cause so far: the worse one, then the one of the smaller region.
     let mut causes: FxHashMap<InstId, (Level, usize, usize)> = FxHashMap::default();
-    for (at, split) in splits.iter_mut().enumerate() {
-        let inside: Vec<&BarrierSite> = split.region.iter().filter_map(|block| sites_of.get(block)).flatten().copied().collect();
-        if inside.is_empty() || !any_hurt(unit, split, &inside) {
-            continue;
-        }
-        if let (Some(id), Some(condition)) = (split.rounds, condition(unit, split.block)) {
-            split.certainty = certainty(unit, id, condition);
-        }
+    for (at, (split, inside)) in splits.iter().zip(&inside).enumerate() {
         for site in inside.iter().filter(|site| is_hurt(site, split.extent, false)) {
-            let in_loop = split.rounds.is_some_and(|id| unit.loops.contains(id, unit.cfg.block_of(site.inst)));
+            let in_loop = split.applies_to.is_some_and(|id| unit.loops.contains(id, unit.cfg.block_of(site.inst)));
             let certainty = if in_loop { split.certainty } else { Certainty::Sure };
             let own = (level(split.extent == Extent::Thread && site.aligned, certainty), split.region.len(), at);
             let cause = causes.entry(site.inst).or_insert(own);
@@ -181,6 +185,31 @@ fn branches(unit: &Unit, splits: &mut [Split]) -> Vec<Parting> {
         }
     }
     found
+}
+
+/// Judges how sure it is that trip counts differ: of branches that leave loops, and of those that skip such a loop altogether.
+fn judge_loops(unit: &Unit, splits: &mut [Split], inside: &[Vec<&BarrierSite>]) {
+    let mut judged: FxHashMap<LoopId, Certainty> = FxHashMap::default();
+    for (split, _) in splits.iter_mut().zip(inside).filter(|(_, inside)| !inside.is_empty()) {
+        if let (Some(id), Some(condition)) = (split.rounds, condition(unit, split.block)) {
+            split.certainty = certainty(unit, id, condition);
+            split.applies_to = Some(id);
+            judged.insert(id, split.certainty);
+        }
+    }
+    for (split, inside) in splits.iter_mut().zip(inside).filter(|(split, _)| split.rounds.is_none()) {
+        let Some(first) = inside.first() else { continue };
+        // `if (i < n) do { ... } while (i < n);`: the loop's own condition, asked before its first round.
+        let entered = unit.loops.around(unit.cfg.block_of(first.inst)).find_map(|id| {
+            let outside = !unit.loops.contains(id, split.block);
+            judged.get(&id).copied().filter(|_| outside).map(|certainty| (id, certainty))
+        });
+        if let (Some((id, known)), Some(condition)) = (entered, condition(unit, split.block))
+            && rests_on_unknown(unit, condition)
+        {
+            (split.certainty, split.applies_to) = (known, Some(id));
+        }
+    }
 }
 
 /// Whether any barrier between parting and meeting suffers. Unaligned barriers do not, if every arm has as many of them.
@@ -219,6 +248,8 @@ fn describe(unit: &Unit, split: &Split, sites: Vec<BarrierSite>) -> Vec<Parting>
         _ => Shape::Branch,
     };
     let Some(at) = unit.cfg.last(split.block) else { return Vec::new() };
+    let within = |site: &BarrierSite| split.applies_to.is_some_and(|id| unit.loops.contains(id, unit.cfg.block_of(site.inst)));
+    let sites_uncertain = sites.iter().all(within);
     vec![Parting {
         function: unit.id,
         shape,
@@ -227,7 +258,7 @@ fn describe(unit: &Unit, split: &Split, sites: Vec<BarrierSite>) -> Vec<Parting>
         condition: condition(unit, split.block),
         extent: split.extent,
         sites,
-        certainty: if matches!(shape, Shape::Rounds(_)) { split.certainty } else { Certainty::Sure },
+        certainty: if sites_uncertain { split.certainty } else { Certainty::Sure },
     }]
 }
 
