@@ -7,13 +7,10 @@
     reason = "a test fails by panicking"
 )]
 
-<<<<<<< HEAD
 #[path = "cli/emit.rs"]
 mod emit;
-=======
 #[path = "cli/fmt.rs"]
 mod fmt;
->>>>>>> main
 #[path = "cli/json.rs"]
 mod json;
 #[path = "cli/readme.rs"]

@@ -19,6 +19,7 @@ const ABOVE: &[(&str, &[&str])] = &[
     ("ir", &["isa"]),
     ("parse", &["isa", "ir"]),
     ("print", &["isa", "ir"]),
+    ("format", &["parse"]),
     ("build", &["isa", "ir"]),
     ("verify", &["isa", "ir", "parse"]),
     ("flow", &["isa", "ir"]),

@@ -75,7 +75,6 @@ fn is(kind: &str, value: &Value) -> bool {
 }
 
 #[test]
-#[ignore = "waits for the rules"]
 fn every_report_keeps_to_the_schema() {
     let files = ["clean.ptx", "divergent.ptx", "broken.ptx", "none.ptx"].map(|name| format!("tests/fixtures/{name}"));
     let mut args = vec!["lint", "--format", "json"];
