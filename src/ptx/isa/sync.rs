@@ -59,7 +59,7 @@ pub(super) static ROWS: &[Row] = &[
     row(
         "barrier.cluster",
         Barrier,
-        &[("sem", "release relaxed@8.0")],
+        &[("sem", "release@8.0 relaxed@8.0"), ("acquire", "acquire@8.0")],
         &[
             "barrier.cluster.arrive{.sem}{.aligned} @7.8,sm_90",
             "barrier.cluster.wait{.acquire}{.aligned} @7.8,sm_90",
