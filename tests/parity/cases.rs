@@ -55,7 +55,7 @@ pub fn all(amount: &Amount) -> Vec<Case> {
                 out: &mut found,
             };
             maker.examples(at);
-            if row.name != "call" {
+            if row.name != "call" && !has_sampler(form) {
                 maker.form(amount);
             }
         }
@@ -80,6 +80,13 @@ fn modifiers() -> Vec<&'static str> {
         }
     }
     found
+}
+
+/// Whether the form names a sampler: the default mode has none, and reads such a bracket in a way of its own.
+fn has_sampler(form: &Form) -> bool {
+    form.operands
+        .iter()
+        .any(|operand| operand.parts.iter().any(|part| part.name == "s") && operand.parts.len() == 3)
 }
 
 /// Makes the cases of one form.

@@ -195,6 +195,11 @@ impl Place<'_> {
                 let number: usize = self.picks.get(slot)?.as_ref()?.name.strip_prefix('x')?.parse().ok()?;
                 Some(usize::from(factor) * number)
             }
+            Count::Dimension(less) => {
+                let dimension = |name: &str| name.strip_suffix('d')?.parse::<usize>().ok();
+                let number = self.picks.iter().flatten().find_map(|pick| dimension(pick.name))?;
+                number.checked_sub(usize::from(less))
+            }
             Count::Shape(divisor) => {
                 let shape = self
                     .picks

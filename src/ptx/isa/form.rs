@@ -34,6 +34,7 @@
 //! | `x4` | just that many elements |
 //! | `x2num` | twice as many elements as the member of the set `num` says (`x1` to `x128`) |
 //! | `xn2` | half as many elements as the N of the shape (`m64n8k16`), or `xn4` a quarter |
+//! | `xdim` | as many elements as the dimension (`3d`) says, or `xdim-2` two less |
 //! | `imm` | an integer constant, nothing else |
 //! | `0..3`, `%8`, `4_8_16` | a constant must lie in the range, be a multiple, or be one of these |
 //! | `?hint` | an optional operand that is there just when the modifier in the slot `hint` is |
@@ -157,6 +158,8 @@ pub enum Count {
     Times(u16, usize),
     /// The N of the shape among the modifiers, divided.
     Shape(u16),
+    /// The number in the modifier for the dimension (`3d`), less that.
+    Dimension(u16),
 }
 
 /// What an integer constant must satisfy.

@@ -44,7 +44,7 @@ pub(super) fn takes_special(want: Type, special: Type) -> bool {
     match want.kind() {
         Kind::Pred => special == Type::Pred,
         Kind::Bits | Kind::Unsigned | Kind::Signed => {
-            want.bits() == special.bits() || (want.bits() == 16 && special.bits() == 32)
+            want.bits() == special.bits() || (want.bits() <= 16 && special.bits() == 32)
         }
         Kind::Float | Kind::Opaque => false,
     }

@@ -69,7 +69,8 @@ impl Environment {
     }
 
     fn has_version(&self, gate: &Gate) -> bool {
-        let has = |version: PtxVersion, least| version >= least || (version == UNPUBLISHED && least == PtxVersion::new(6, 0));
+        let has =
+            |version: PtxVersion, least| version >= least || (version == UNPUBLISHED && least == PtxVersion::new(6, 0));
         gate.ptx
             .is_none_or(|least| self.version.is_none_or(|version| has(version, least)))
     }

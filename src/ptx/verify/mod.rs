@@ -11,6 +11,7 @@ mod gates;
 mod module;
 mod opcode;
 mod operands;
+mod textures;
 
 use super::diag::{Diag, codes};
 use super::ir::{Body, Function, Inst, Module, Opcode, Operand};
@@ -99,6 +100,7 @@ impl Scope<'_> {
                     out.push(failure.report(&inst.op, &self.pieces(span), self.environment));
                 }
                 addresses::check(self, inst, span, out);
+                textures::check(self, inst, span, out);
                 self.specials(inst, span, out);
             }
             Err(issue) => out.push(operands::report(self, inst, &issue, &self.pieces(span))),

@@ -36,7 +36,10 @@ pub(super) fn report(op: &Opcode, pieces: &Pieces, environment: &Environment) ->
     };
     let newer = environment.version.is_some_and(|version| version > COMPLETE_UP_TO);
     let unheard = match op.problem {
-        Some(Problem::UnknownModifier(at)) => op.mods().nth(at).is_some_and(|name| !isa::has_modifier(name)),
+        Some(Problem::UnknownModifier(at)) => op
+            .mods()
+            .nth(at)
+            .is_some_and(|name| !isa::has_modifier(name) && Type::from_name(name).is_none()),
         _ => false,
     };
     if newer && unheard && GROWING.contains(&op.base()) {

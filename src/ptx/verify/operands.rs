@@ -236,7 +236,8 @@ impl Fit<'_> {
             if skipped {
                 continue;
             }
-            if spec.kind == OperandKind::Frag && spec.count.is_some() && !matches!(part, Operand::Reg(_)) {
+            let whole = spec.kind == OperandKind::Frag && spec.count.is_some() && spec.name.len() == 1;
+            if whole && !matches!(part, Operand::Reg(_) | Operand::Sink) {
                 return Err(Complaint::Kind("a register in the vector"));
             }
             if matches!(
@@ -282,6 +283,11 @@ impl Fit<'_> {
                 let shape = self.inst.op.mods().find(|name| name.starts_with("m64n"))?;
                 let n: usize = shape.strip_prefix("m64n")?.split('k').next()?.parse().ok()?;
                 Some(n / usize::from(divisor.max(1)))
+            }
+            (_, Some(Count::Dimension(less))) => {
+                let dimension = |name: &str| name.strip_suffix('d')?.parse::<usize>().ok();
+                let number = self.inst.op.mods().find_map(dimension)?;
+                number.checked_sub(usize::from(less))
             }
             (_, None) => None,
         }
