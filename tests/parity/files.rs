@@ -39,11 +39,11 @@ pub fn compare(count: usize, beside: bool) -> Outcome {
     let judged = spread(batches, |batch| {
         let dir = tempfile::tempdir().unwrap();
         let judge = |(seed, mutant): (usize, Mutant)| {
-            let theirs = oracle::module(&mutant.text, &mutant.arch, dir.path());
+            let theirs = oracle::module(&mutant.text, &mutant.arch, dir.path()).ok()?;
             let ours = ours(&mutant.text);
-            (seed, mutant, ours, theirs)
+            Some((seed, mutant, ours, theirs))
         };
-        batch.into_iter().map(judge).collect::<Vec<_>>()
+        batch.into_iter().filter_map(judge).collect::<Vec<_>>()
     });
     let mut outcome = Outcome {
         seeds: seeds.len(),
@@ -82,19 +82,4 @@ fn make(seeds: &[Seed], count: usize) -> Vec<(usize, Mutant)> {
         }
     }
     found
-}
-
-#[test]
-fn edited_files_agree_with_ptxas() {
-    if super::common::ptxas().is_none() {
-        return;
-    }
-    let full = super::full();
-    let outcome = compare(if full { 20_000 } else { 1_500 }, full);
-    let score = outcome.total();
-    println!("{} seeds, agreement {:.2}, {score:?}", outcome.seeds, score.agreement());
-    for (kind, score) in &outcome.kinds {
-        println!("{kind} {:.2} {score:?}", score.agreement());
-    }
-    super::dump("PTXGEN_PARITY_DUMP_FILES", &outcome.differences);
 }

@@ -77,7 +77,7 @@ impl Bench<'_> {
                 return;
             }
             if let [only] = alive[..] {
-                self.verdicts[only] = Some(first_line(&run.output));
+                self.verdicts[only] = Some(first_line(&run.output).unwrap_or_else(|| "ptxas crashes".to_owned()));
                 return;
             }
             let (left, right) = alive.split_at(alive.len() / 2);
@@ -89,20 +89,20 @@ impl Bench<'_> {
 }
 
 /// Judges a whole module: read first, then made code of, since most of what is wrong shows at once.
-pub fn module(text: &str, arch: &str, dir: &Path) -> Verdict {
+///
+/// `Err` where ptxas crashes: that is no verdict.
+pub fn module(text: &str, arch: &str, dir: &Path) -> Result<Verdict, ()> {
     for arch in [arch.replace("sm", "compute"), arch.to_owned()] {
         let run = run(text, &arch, dir);
         if !run.accepted || run.output.contains("32-bit address") {
-            let named = complaints(&run.output);
-            return Some(
-                named
-                    .into_iter()
-                    .next()
-                    .map_or_else(|| first_line(&run.output), |(_, message)| message),
-            );
+            let named = complaints(&run.output).into_iter().next().map(|(_, message)| message);
+            return match named.or_else(|| first_line(&run.output)) {
+                Some(message) => Ok(Some(message)),
+                None => Err(()),
+            };
         }
     }
-    None
+    Ok(None)
 }
 
 fn run(text: &str, arch: &str, dir: &Path) -> Run {
@@ -142,12 +142,12 @@ fn complaints(output: &str) -> Vec<(usize, String)> {
     found
 }
 
-fn first_line(output: &str) -> String {
-    let telling = output
+/// What ptxas says first, apart from warnings. Nothing is what a crash leaves.
+fn first_line(output: &str) -> Option<String> {
+    let mut lines = output
         .lines()
-        .find(|line| !line.contains("warning") && !line.trim().is_empty());
-    match telling {
-        Some(line) => line.trim_start_matches("ptxas").trim().to_owned(),
-        None => "ptxas ends without a word".to_owned(),
-    }
+        .filter(|line| !line.contains("warning") && !line.trim().is_empty());
+    lines
+        .next()
+        .map(|line| line.trim_start_matches("ptxas").trim().to_owned())
 }

@@ -112,7 +112,7 @@ fn judge(name: String, text: String) -> Option<Seed> {
     let target: Target = parsed.module.header.target.first()?.parse().ok()?;
     let arch = target.assembled_as()?.to_string();
     let dir = tempfile::tempdir().unwrap();
-    let accepted = ours(&text).is_none() && oracle::module(&text, &arch, dir.path()).is_none();
+    let accepted = ours(&text).is_none() && oracle::module(&text, &arch, dir.path()) == Ok(None);
     accepted.then_some(Seed {
         name,
         text,

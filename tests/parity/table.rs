@@ -81,32 +81,3 @@ pub fn compare(amount: &Amount) -> (Score, Vec<Difference>) {
     }
     (score, differences)
 }
-
-#[test]
-fn the_table_agrees_with_ptxas() {
-    if super::common::ptxas().is_none() {
-        return;
-    }
-    let full = super::full();
-    let amount = if full {
-        Amount {
-            combinations: 12,
-            legal: 40,
-            faults: 4,
-        }
-    } else {
-        Amount {
-            combinations: 2,
-            legal: 6,
-            faults: 1,
-        }
-    };
-    let (score, differences) = compare(&amount);
-    println!(
-        "{score:?} accepted {:.2} rejected {:.2} of {}",
-        score.accepted(),
-        score.rejected(),
-        score.total()
-    );
-    super::dump("PTXGEN_PARITY_DUMP", &differences);
-}

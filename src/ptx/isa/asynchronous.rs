@@ -68,7 +68,9 @@ pub(super) static ROWS: &[Row] = &[
         CP,
         &[
             "cp.async.ca.own.global{.hint}{.prefetch} [to], [from], size:imm/4_8_16, {!}skip:pred{, policy:b64/?hint} @7.5,sm_80",
-            "cp.async.ca.own.global{.hint}{.prefetch} [to], [from], size:imm/4_8_16{, used:u32/0..16}{, policy:b64/?hint} @7.0,sm_80",
+            "cp.async.ca.own.global{.hint}{.prefetch} [to], [from], size:imm/4..4{, used:u32/0..4}{, policy:b64/?hint} @7.0,sm_80",
+            "cp.async.ca.own.global{.hint}{.prefetch} [to], [from], size:imm/8..8{, used:u32/0..8}{, policy:b64/?hint} @7.0,sm_80",
+            "cp.async.ca.own.global{.hint}{.prefetch} [to], [from], size:imm/16..16{, used:u32/0..16}{, policy:b64/?hint} @7.0,sm_80",
             "cp.async.cg.own.global{.hint}{.prefetch} [to], [from], size:imm/16..16, {!}skip:pred{, policy:b64/?hint} @7.5,sm_80",
             "cp.async.cg.own.global{.hint}{.prefetch} [to], [from], size:imm/16..16{, used:u32/0..16}{, policy:b64/?hint} @7.0,sm_80",
         ],

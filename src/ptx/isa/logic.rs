@@ -142,7 +142,7 @@ pub(super) static ROWS: &[Row] = &[
         "bmsk",
         Pure,
         &[("mode", "clamp wrap")],
-        &["bmsk.mode.b32 d, a, b @7.6,sm_70"],
+        &["bmsk.mode.b32 d:u32, a:u32, b:u32 @7.6,sm_70"],
         &["bmsk.clamp.b32 %r1, %r2, %r3;"],
     ),
     row(

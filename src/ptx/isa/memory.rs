@@ -309,7 +309,7 @@ pub(super) static ROWS: &[Row] = &[
         ],
         &[
             "prefetch{.ss}.level [a] @2.0,sm_20",
-            "prefetch.global.evict [a] @7.4,sm_80",
+            "prefetch{.global}.evict [a] @7.4,sm_80",
             "prefetch{.mapspace}.tensormap [a] @8.0,sm_90",
         ],
         &["prefetch.global.L2 [%rd1];", "prefetch.tensormap [%rd1];"],

@@ -80,7 +80,7 @@ pub(super) static ROWS: &[Row] = &[
         "membar",
         Fence,
         FENCE,
-        &["membar.level @1.4", "membar.proxy.kind @7.5,sm_70"],
+        &["membar.level @1.4", "membar.proxy.kind @7.5"],
         &["membar.gl;", "membar.cta;", "membar.proxy.alias;"],
     ),
     row(

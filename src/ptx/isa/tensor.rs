@@ -74,9 +74,9 @@ pub(super) static ROWS: &[Row] = &[
         TCGEN05,
         &[
             "tcgen05.ld.red.sync.aligned.32x32b.numr.order{.abs}{.NaN}.f32 d:frag/f32/x1numr, =red:f32, [a:u32] @8.8,sm_103a/sm_103f/sm_110f",
-            "tcgen05.ld.red.sync.aligned.32x32b.numr.order.word d:frag/word/x1numr, =red:word, [a:u32] @8.8,sm_103a/sm_103f/sm_110f",
+            "tcgen05.ld.red.sync.aligned.32x32b.numr.order.word d:frag/word/x1numr, =red:b32, [a:u32] @8.8,sm_103a/sm_103f/sm_110f",
             "tcgen05.ld.red.sync.aligned.16x32bx2.numr.order{.abs}{.NaN}.f32 d:frag/f32/x1numr, =red:f32, [a:u32], half:imm @8.8,sm_103a/sm_103f/sm_110f",
-            "tcgen05.ld.red.sync.aligned.16x32bx2.numr.order.word d:frag/word/x1numr, =red:word, [a:u32], half:imm @8.8,sm_103a/sm_103f/sm_110f",
+            "tcgen05.ld.red.sync.aligned.16x32bx2.numr.order.word d:frag/word/x1numr, =red:b32, [a:u32], half:imm @8.8,sm_103a/sm_103f/sm_110f",
         ],
         &["tcgen05.ld.red.sync.aligned.32x32b.x2.min.f32 {%f1, %f2}, %f3, [%r1];"],
     ),

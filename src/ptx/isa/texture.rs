@@ -117,14 +117,14 @@ pub(super) static ROWS: &[Row] = &[
         "suq",
         Pure,
         QUERY,
-        &["suq.squery.b32 d, [t] @1.5,sm_20"],
+        &["suq.squery.b32 d, [t] @1.5"],
         &["suq.width.b32 %r1, [srf];"],
     ),
     row(
         "suld",
         Load,
         SURF,
-        &["suld.b.geom{.load}{.v24}.type.mode d:vec/loose, [s, c:frag/u32] @1.5,sm_20"],
+        &["suld.b.geom{.load}{.v24}.type.mode d:vec/loose, [s, c:frag/u32] @1.5"],
         &[
             "suld.b.1d.b32.trap %r1, [srf, {%r2}];",
             "suld.b.2d.v4.b32.clamp {%r1, %r2, %r3, %r4}, [srf, {%r5, %r6}];",
@@ -136,7 +136,7 @@ pub(super) static ROWS: &[Row] = &[
         SURF,
         &[
             "sust.b.geom{.store}{.v24}.type.mode [s, c:frag/u32], r:vec/loose @1.5",
-            "sust.p.geom{.store}{.v24}.b32.mode [s, c:frag/u32], r:vec @1.5,sm_20",
+            "sust.p.geom{.store}{.v24}.b32.mode [s, c:frag/u32], r:vec @1.5",
         ],
         &[
             "sust.b.1d.b32.trap [srf, {%r2}], %r1;",

@@ -43,7 +43,7 @@ impl<'t> Parser<'t> {
         match self.here() {
             ".entry" | ".func" => self.function(start, linkage),
             ".reg" => self.module_registers(start),
-            directive => match directive.strip_prefix('.').and_then(Space::from_name) {
+            directive => match directive.strip_prefix('.').and_then(Space::of_declaration) {
                 Some(space) => {
                     for symbol in self.variables(space, linkage) {
                         self.out.module.items.push(Item::Variable(symbol));

@@ -26,8 +26,53 @@ const GROWING: &[&str] = &[
 ];
 const COMPLETE_UP_TO: PtxVersion = PtxVersion::new(9, 0);
 
+/// Modifiers of a few instructions that ptxas 13.5 reads in every instruction, and ignores.
+const IDLE: &[&str] = &[
+    "acc::f16",
+    "acc::f32",
+    "b4x16_p64",
+    "b6x16_p32",
+    "b8x16",
+    "box_dim",
+    "element_stride",
+    "elemtype",
+    "fill_mode",
+    "finite",
+    "global_address",
+    "global_dim",
+    "global_stride",
+    "infinite",
+    "interleave_layout",
+    "normal",
+    "notanumber",
+    "number",
+    "rank",
+    "subnormal",
+    "swizzle_atomicity",
+    "swizzle_mode",
+];
+
+/// Modifiers that ptxas 13.5 lets stand twice.
+const TWICE: &[&str] = &[
+    "NaN",
+    "approx",
+    "cc",
+    "relu",
+    "sat",
+    "satfinite",
+    "shiftamt",
+    "sync",
+    "uni",
+];
+
 /// The finding for an opcode with a [`Problem`].
 pub(super) fn report(op: &Opcode, pieces: &Pieces, environment: &Environment) -> Diag {
+    if let Some(at) = idle(op) {
+        let name = op.mods().nth(at).unwrap_or("");
+        let place = pieces.mods.get(at).copied().unwrap_or(pieces.opcode);
+        let message = format!("`.{name}` does nothing here, though ptxas lets it stand");
+        return Diag::warning(stray_code(op.base(), name), place, message).help("leave it out");
+    }
     let diag = match &op.problem {
         None | Some(Problem::UnknownOpcode) => unknown(op, pieces),
         Some(Problem::UnknownModifier(at)) => stray(op, pieces, *at, false),
@@ -51,6 +96,18 @@ pub(super) fn report(op: &Opcode, pieces: &Pieces, environment: &Environment) ->
         .note(note);
     }
     diag
+}
+
+/// The first modifier without effect, if the opcode is one of the table's without all such.
+fn idle(op: &Opcode) -> Option<usize> {
+    let mods: Vec<&str> = op.mods().collect();
+    let idle = |at: usize| IDLE.contains(&mods[at]) || (TWICE.contains(&mods[at]) && mods[..at].contains(&mods[at]));
+    let first = (0..mods.len()).find(|at| idle(*at))?;
+    let kept = (0..mods.len())
+        .filter(|at| !idle(*at))
+        .map(|at| format!(".{}", mods[at]));
+    let rest = op.base().to_owned() + &kept.collect::<String>();
+    Opcode::resolve(&rest).is_known().then_some(first)
 }
 
 fn unknown(op: &Opcode, pieces: &Pieces) -> Diag {
