@@ -372,8 +372,7 @@ impl Maker<'_> {
         ];
         let opcode = self.opcode(&draft.picks);
         let count = draft.operands.len();
-        let mut put =
-            |maker: &mut Self, kind, operands: &[String]| maker.push(kind, setting, statement(&opcode, operands));
+        let put = |maker: &mut Self, kind, operands: &[String]| maker.push(kind, setting, statement(&opcode, operands));
         let mut more = draft.operands.clone();
         more.push((*self.rng.pick(&["%r1", "1", "%rd1", "%p1", "%f1"]).unwrap()).to_owned());
         put(self, "operand too many", &more);

@@ -3,7 +3,7 @@
 
 use super::{Scope, classes};
 use crate::ptx::diag::{Code, Diag, codes};
-use crate::ptx::ir::{Address, Base, Inst, Operand, SymbolId};
+use crate::ptx::ir::{Address, Base, Imm, Inst, Operand, SymbolId};
 use crate::ptx::source::Span;
 use crate::ptx::types::Type;
 
@@ -79,13 +79,11 @@ fn finding(scope: &Scope, inst: &Inst, at: usize, operand: &Operand) -> Option<F
             wrong.or_else(|| coordinates(scope, inst, parts.last().filter(|_| plain)?))
         }
         Operand::Vector(parts) if at > 0 => later_vector(inst, at, parts.len()),
-        Operand::Reg(_) | Operand::Imm(_) if at > 0 && is_depth(inst, at) => {
+        Operand::Reg(_) | Operand::Imm(_) if is_depth(scope, inst, at, operand) => {
             let wrong = inst.op.ty() != Some(Type::F32);
             wrong.then(|| {
-                (
-                    codes::ISA001,
-                    format!("`{}` compares no depth: its coordinates are integers", inst.op.text),
-                )
+                let message = format!("`{}` compares no depth: its coordinates are integers", inst.op.text);
+                (codes::ISA001, message)
             })
         }
         _ => None,
@@ -185,12 +183,17 @@ fn misfit(what: &str, sizes: &[usize], count: usize, geometry: &Geometry) -> Fin
     (codes::ISA013, message)
 }
 
-/// Whether the operand is the depth to compare with: a scalar behind everything else.
-fn is_depth(inst: &Inst, at: usize) -> bool {
+/// Whether the operand is the depth to compare with: a number behind everything else. An integer there is an offset.
+fn is_depth(scope: &Scope, inst: &Inst, at: usize, operand: &Operand) -> bool {
+    let number = match operand {
+        Operand::Reg(reg) => scope.reg_type(*reg) == Some(Type::F32),
+        Operand::Imm(Imm::F32(_) | Imm::F64(_)) => true,
+        _ => false,
+    };
     let bracket = inst
         .operands
         .iter()
         .position(|operand| matches!(operand, Operand::Bracket(_)));
-    let first = bracket.map_or(0, |bracket| bracket + 1 + usize::from(inst.op.has("level")));
-    matches!(inst.op.base(), "tex" | "tld4") && at >= first
+    let behind = bracket.is_some_and(|bracket| at > bracket + usize::from(inst.op.has("level")));
+    number && behind && matches!(inst.op.base(), "tex" | "tld4")
 }
