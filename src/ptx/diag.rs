@@ -175,6 +175,7 @@ pub mod codes {
         ISA017 "read-only-space" "A write to a space that cannot be written.";
         ISA018 "address-width" "An address register too narrow for its state space.";
         ISA019 "static-shared-limit" "More static shared memory than a CTA may have.";
+        ISA022 "parameter-limit" "More bytes of kernel parameters than the version and target allow.";
         GATE001 "needs-newer-target" "An instruction or modifier that the module's `.target` does not have.";
         GATE002 "needs-newer-version" "An instruction or modifier that the module's `.version` does not have.";
         GATE003 "needs-arch-target" "An instruction that only an architecture- or family-specific target has.";

@@ -147,7 +147,10 @@ fn splits(unit: &Unit) -> Vec<Split> {
 /// The outermost loop that threads leave in different rounds if they part at the end of a block.
 fn left_loop(unit: &Unit, block: u32) -> Option<LoopId> {
     let meeting = unit.converge.meeting(block);
-    let left = unit.loops.around(block).filter(|id| !meeting.is_some_and(|meeting| unit.loops.contains(*id, meeting)));
+    let left = unit
+        .loops
+        .around(block)
+        .filter(|id| !meeting.is_some_and(|meeting| unit.loops.contains(*id, meeting)));
     left.last()
 }
 
@@ -160,8 +163,18 @@ fn branches(unit: &Unit, splits: &mut [Split]) -> Vec<Parting> {
     let inside: Vec<Vec<&BarrierSite>> = splits
         .iter()
         .map(|split| {
-            let all = split.region.iter().filter_map(|block| sites_of.get(block)).flatten().copied().collect::<Vec<_>>();
-            if !all.is_empty() && any_hurt(unit, split, &all) { all } else { Vec::new() }
+            let all = split
+                .region
+                .iter()
+                .filter_map(|block| sites_of.get(block))
+                .flatten()
+                .copied()
+                .collect::<Vec<_>>();
+            if !all.is_empty() && any_hurt(unit, split, &all) {
+                all
+            } else {
+                Vec::new()
+            }
         })
         .collect();
     judge_loops(unit, splits, &inside);
@@ -169,9 +182,15 @@ fn branches(unit: &Unit, splits: &mut [Split]) -> Vec<Parting> {
     let mut causes: FxHashMap<InstId, (Level, usize, usize)> = FxHashMap::default();
     for (at, (split, inside)) in splits.iter().zip(&inside).enumerate() {
         for site in inside.iter().filter(|site| is_hurt(site, split.extent, false)) {
-            let in_loop = split.applies_to.is_some_and(|id| unit.loops.contains(id, unit.cfg.block_of(site.inst)));
+            let in_loop = split
+                .applies_to
+                .is_some_and(|id| unit.loops.contains(id, unit.cfg.block_of(site.inst)));
             let certainty = if in_loop { split.certainty } else { Certainty::Sure };
-            let own = (level(split.extent == Extent::Thread && site.aligned, certainty), split.region.len(), at);
+            let own = (
+                level(split.extent == Extent::Thread && site.aligned, certainty),
+                split.region.len(),
+                at,
+            );
             let cause = causes.entry(site.inst).or_insert(own);
             *cause = own.min(*cause);
         }
@@ -197,12 +216,20 @@ fn judge_loops(unit: &Unit, splits: &mut [Split], inside: &[Vec<&BarrierSite>]) 
             judged.insert(id, split.certainty);
         }
     }
-    for (split, inside) in splits.iter_mut().zip(inside).filter(|(split, _)| split.rounds.is_none()) {
+    for (split, inside) in splits
+        .iter_mut()
+        .zip(inside)
+        .filter(|(split, _)| split.rounds.is_none())
+    {
         let Some(first) = inside.first() else { continue };
         // `if (i < n) do { ... } while (i < n);`: the loop's own condition, asked before its first round.
         let entered = unit.loops.around(unit.cfg.block_of(first.inst)).find_map(|id| {
             let outside = !unit.loops.contains(id, split.block);
-            judged.get(&id).copied().filter(|_| outside).map(|certainty| (id, certainty))
+            judged
+                .get(&id)
+                .copied()
+                .filter(|_| outside)
+                .map(|certainty| (id, certainty))
         });
         if let (Some((id, known)), Some(condition)) = (entered, condition(unit, split.block))
             && rests_on_unknown(unit, condition)
@@ -244,14 +271,24 @@ fn every_path_waits(unit: &Unit, split: &Split, inside: &[&BarrierSite]) -> bool
 
 /// Says how threads part at a branch. Those in a loop that they leave there in different rounds are told apart.
 fn describe(unit: &Unit, split: &Split, sites: Vec<BarrierSite>) -> Vec<Parting> {
-    let in_loop = |site: &BarrierSite| split.rounds.is_some_and(|id| unit.loops.contains(id, unit.cfg.block_of(site.inst)));
+    let in_loop = |site: &BarrierSite| {
+        split
+            .rounds
+            .is_some_and(|id| unit.loops.contains(id, unit.cfg.block_of(site.inst)))
+    };
     let shape = match split.rounds {
         Some(id) if sites.iter().any(in_loop) => Shape::Rounds(id),
         _ if in_several_arms(unit, split, &sites) => Shape::Arms,
         _ => Shape::Branch,
     };
-    let Some(at) = unit.cfg.last(split.block) else { return Vec::new() };
-    let within = |site: &BarrierSite| split.applies_to.is_some_and(|id| unit.loops.contains(id, unit.cfg.block_of(site.inst)));
+    let Some(at) = unit.cfg.last(split.block) else {
+        return Vec::new();
+    };
+    let within = |site: &BarrierSite| {
+        split
+            .applies_to
+            .is_some_and(|id| unit.loops.contains(id, unit.cfg.block_of(site.inst)))
+    };
     let sites_uncertain = sites.iter().all(within);
     vec![Parting {
         function: unit.id,
@@ -261,7 +298,11 @@ fn describe(unit: &Unit, split: &Split, sites: Vec<BarrierSite>) -> Vec<Parting>
         condition: condition(unit, split.block),
         extent: split.extent,
         sites,
-        certainty: if sites_uncertain { split.certainty } else { Certainty::Sure },
+        certainty: if sites_uncertain {
+            split.certainty
+        } else {
+            Certainty::Sure
+        },
     }]
 }
 

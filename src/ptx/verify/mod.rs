@@ -8,9 +8,11 @@ mod addresses;
 mod calls;
 mod classes;
 mod gates;
+mod launch;
 mod module;
 mod opcode;
 mod operands;
+mod report;
 
 use super::diag::{Diag, codes};
 use super::ir::{Body, Function, Inst, Module, Opcode, Operand};
@@ -101,7 +103,7 @@ impl Scope<'_> {
                 addresses::check(self, inst, span, out);
                 self.specials(inst, span, out);
             }
-            Err(issue) => out.push(operands::report(self, inst, &issue, &self.pieces(span))),
+            Err(issue) => out.push(report::report(self, inst, &issue, &self.pieces(span))),
         }
     }
 
@@ -132,3 +134,6 @@ impl Scope<'_> {
         self.body.regs.get(reg.index()).map_or("", |decl| &decl.name)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -129,7 +129,10 @@ impl<'a, 'e> Solver<'a, 'e> {
         if !defs.is_empty() {
             let result = self.result(id, block);
             for (def, before) in defs.iter().zip(ssa.before(id)) {
-                let own = self.left_over(*def, block).filter(|left| left.0 < result.0).unwrap_or(result);
+                let own = self
+                    .left_over(*def, block)
+                    .filter(|left| left.0 < result.0)
+                    .unwrap_or(result);
                 let (extent, why) = self.guarded(id, block, *before, own);
                 self.raise(*def, extent, why);
             }
@@ -160,7 +163,12 @@ impl<'a, 'e> Solver<'a, 'e> {
     /// Queues the users of a value; with a loop, only those outside of it.
     fn notify(&mut self, id: ValueId, outside: Option<LoopId>) {
         let Parts { cfg, ssa, loops, .. } = self.parts;
-        let watchers = self.watchers.get(&id).into_iter().flatten().map(|inst| User::Inst(*inst));
+        let watchers = self
+            .watchers
+            .get(&id)
+            .into_iter()
+            .flatten()
+            .map(|inst| User::Inst(*inst));
         for user in self.users.of(id).chain(watchers) {
             let block = match user {
                 User::Phi(phi) => ssa.value(phi).map_or(0, |value| value.block),
