@@ -23,6 +23,7 @@ const GROWING: &[&str] = &[
     "fence",
     "tensormap",
     "clusterlaunchcontrol",
+    "applypriority",
 ];
 const COMPLETE_UP_TO: PtxVersion = PtxVersion::new(9, 0);
 
