@@ -257,10 +257,16 @@ impl<'a> Evaluator<'a> {
         })
     }
 
+    /// Takes from the budget; `None` once it is used up.
+    pub(super) fn spend(&mut self, work: usize) -> Option<()> {
+        self.left = self.left.checked_sub(work)?;
+        Some(())
+    }
+
     /// Computes one value per thread, within the budget.
     fn zip(&mut self, each: impl Fn(usize) -> Option<u64>) -> Option<Exact> {
         let threads = self.shape.most_threads() as usize;
-        self.left = self.left.checked_sub(threads)?;
+        self.spend(threads)?;
         let values: Option<Vec<u64>> = (0..threads).map(each).collect();
         Some(Exact::from_values(values?))
     }
