@@ -20,7 +20,12 @@ fn findings(text: &str, launch: &Launch) -> Vec<(u32, String)> {
     let report = lint(&parsed, text, launch);
     let said = report.findings.iter().filter(|diag| is_ours(diag));
     let mut said: Vec<_> = said
-        .map(|diag| (source.position(diag.span.start).line, format!("{} {}", diag.code.id, diag.level)))
+        .map(|diag| {
+            (
+                source.position(diag.span.start).line,
+                format!("{} {}", diag.code.id, diag.level),
+            )
+        })
         .collect();
     said.sort();
     said
@@ -28,7 +33,12 @@ fn findings(text: &str, launch: &Launch) -> Vec<(u32, String)> {
 
 fn launch_of(text: &str) -> Launch {
     let block = text.lines().find_map(|line| line.strip_prefix("// launch: --block "));
-    let dims = block.map(|block| block.split(',').map(|dim| dim.trim().parse().unwrap()).collect::<Vec<u32>>());
+    let dims = block.map(|block| {
+        block
+            .split(',')
+            .map(|dim| dim.trim().parse().unwrap())
+            .collect::<Vec<u32>>()
+    });
     Launch {
         block: dims.map(|dims| [dims[0], dims[1], dims[2]]),
         ..Launch::default()
@@ -38,10 +48,16 @@ fn launch_of(text: &str) -> Launch {
 #[test]
 fn fixtures_give_what_they_are_marked_with() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/lint");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     files.sort();
     let mut wrong = Vec::new();
-    for file in files.iter().filter(|file| file.extension().is_some_and(|ext| ext == "ptx")) {
+    for file in files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|ext| ext == "ptx"))
+    {
         let text = std::fs::read_to_string(file).unwrap();
         let mut expected: Vec<(u32, String)> = Vec::new();
         for (line, content) in (1..).zip(text.lines()) {
@@ -52,8 +68,17 @@ fn fixtures_give_what_they_are_marked_with() {
         expected.sort();
         let said = findings(&text, &launch_of(&text));
         let name = file.file_name().unwrap().to_string_lossy();
-        wrong.extend(expected.iter().filter(|mark| !said.contains(mark)).map(|mark| format!("{name}:{}: missing {}", mark.0, mark.1)));
-        wrong.extend(said.iter().filter(|mark| !expected.contains(mark)).map(|mark| format!("{name}:{}: unexpected {}", mark.0, mark.1)));
+        wrong.extend(
+            expected
+                .iter()
+                .filter(|mark| !said.contains(mark))
+                .map(|mark| format!("{name}:{}: missing {}", mark.0, mark.1)),
+        );
+        wrong.extend(
+            said.iter()
+                .filter(|mark| !expected.contains(mark))
+                .map(|mark| format!("{name}:{}: unexpected {}", mark.0, mark.1)),
+        );
         if expected.len() != said.len() && expected.iter().all(|mark| said.contains(mark)) {
             wrong.push(format!("{name}: some finding is given twice"));
         }
@@ -70,9 +95,17 @@ fn examples_fail_and_pass_as_their_rules_say() {
         };
         let codes = |text: &str| -> Vec<String> {
             let found = findings(text, &Launch::default());
-            found.into_iter().map(|(_, said)| said.split(' ').next().unwrap().to_owned()).collect()
+            found
+                .into_iter()
+                .map(|(_, said)| said.split(' ').next().unwrap().to_owned())
+                .collect()
         };
         assert_eq!(codes(failing), [rule.code.id], "failing example of {}", rule.code.id);
-        assert!(!codes(clean).contains(&rule.code.id.to_owned()), "clean example of {}: {:?}", rule.code.id, codes(clean));
+        assert!(
+            !codes(clean).contains(&rule.code.id.to_owned()),
+            "clean example of {}: {:?}",
+            rule.code.id,
+            codes(clean)
+        );
     }
 }

@@ -68,14 +68,21 @@ impl Barriers {
             let sites = &self.of[callee];
             let site = BarrierSite {
                 inst: InstId(0),
-                kind: if sites.iter().any(|site| site.kind == BarrierKind::Cta) { BarrierKind::Cta } else { BarrierKind::Cluster },
+                kind: if sites.iter().any(|site| site.kind == BarrierKind::Cta) {
+                    BarrierKind::Cta
+                } else {
+                    BarrierKind::Cluster
+                },
                 op: BarrierOp::Sync,
                 aligned: sites.iter().any(|site| site.aligned),
                 counted: sites.iter().all(|site| site.counted),
                 callee: Some(FuncId(callee as u32)),
             };
             for (caller, inst) in &callers[callee] {
-                self.of[*caller].push(BarrierSite { inst: *inst, ..site.clone() });
+                self.of[*caller].push(BarrierSite {
+                    inst: *inst,
+                    ..site.clone()
+                });
                 pending.push(*caller);
             }
         }

@@ -55,7 +55,10 @@ impl<'a> Call<'a> {
 
     /// The calls of a body.
     pub fn all(module: &'a Module, body: &'a Body) -> impl Iterator<Item = Call<'a>> {
-        (0..).map(InstId).zip(&body.insts).filter_map(|(at, inst)| Call::of(module, at, inst))
+        (0..)
+            .map(InstId)
+            .zip(&body.insts)
+            .filter_map(|(at, inst)| Call::of(module, at, inst))
     }
 }
 

@@ -65,7 +65,9 @@ impl Converge {
         let graph = Digraph::new(cfg.blocks() as usize + 1, &edges);
         let post = post_dominators(cfg, loops, edges);
         let mut order = vec![u32::MAX; cfg.blocks() as usize + 1];
-        (0u32..).zip(cfg.rpo()).for_each(|(at, block)| order[*block as usize] = at);
+        (0u32..)
+            .zip(cfg.rpo())
+            .for_each(|(at, block)| order[*block as usize] = at);
         Self {
             graph,
             post,
@@ -128,7 +130,10 @@ impl Converge {
             for to in self.succs(block) {
                 let mut at = Some(*to);
                 while let Some(node) = at.filter(|_| at != stop) {
-                    if let Some(known) = controllers.get_mut(node as usize).filter(|known| known.last() != Some(&block)) {
+                    if let Some(known) = controllers
+                        .get_mut(node as usize)
+                        .filter(|known| known.last() != Some(&block))
+                    {
                         known.push(block);
                     }
                     at = self.post.idom(node);
@@ -233,7 +238,9 @@ impl Fates {
         let succs = cfg.succs().next(block);
         let traps = cfg.last(block).is_some_and(|last| {
             let last = &body.insts[last.index()];
-            last.guard.is_none() && (last.op.base() == "trap" || last.op.effect == Effect::Call) && succs == [cfg.exit()]
+            last.guard.is_none()
+                && (last.op.base() == "trap" || last.op.effect == Effect::Call)
+                && succs == [cfg.exit()]
         });
         let all_fatal = !succs.is_empty() && succs.iter().all(|to| self.fatal[*to as usize]);
         self.fatal[at] = !self.meets[at] && (traps || all_fatal);
@@ -250,7 +257,11 @@ impl Fates {
                 continue;
             }
             // A back edge stays within its header's subtree; any other edge within that of its target's dominator.
-            let root = if dom.dominates(*to, block) { Some(*to) } else { dom.idom(*to) };
+            let root = if dom.dominates(*to, block) {
+                Some(*to)
+            } else {
+                dom.idom(*to)
+            };
             let depth = root.map_or(0, |root| dom.depth(root));
             low = low.min(depth);
         }
@@ -325,11 +336,17 @@ fn post_dominators(cfg: &Cfg, loops: &Loops, mut edges: Vec<(u32, u32)>) -> DomT
         // All rounds end in one extra node, which goes round again or out.
         let round = nodes;
         nodes += 1;
-        for edge in edges.iter_mut().filter(|edge| edge.1 == natural.header && natural.latches.contains(&edge.0)) {
+        for edge in edges
+            .iter_mut()
+            .filter(|edge| edge.1 == natural.header && natural.latches.contains(&edge.0))
+        {
             edge.1 = round;
         }
         edges.extend([(round, natural.header), (round, exit)]);
-        natural.latches.iter().for_each(|latch| flood(&reversed, &mut ends, *latch));
+        natural
+            .latches
+            .iter()
+            .for_each(|latch| flood(&reversed, &mut ends, *latch));
     }
     for block in cfg.rpo().iter().rev() {
         if !ends[*block as usize] {

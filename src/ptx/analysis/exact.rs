@@ -43,7 +43,11 @@ impl Exact {
             Exact::Same(_) => Extent::Grid,
             Exact::Each(values) => {
                 let even = |warp: &[u64]| warp.iter().all(|value| *value == warp[0]);
-                if values.chunks(WARP as usize).all(even) { Extent::Warp } else { Extent::Thread }
+                if values.chunks(WARP as usize).all(even) {
+                    Extent::Warp
+                } else {
+                    Extent::Thread
+                }
             }
         }
     }
@@ -188,7 +192,13 @@ impl<'a> Evaluator<'a> {
         let (fork, taken_input) = self.diamond(block)?;
         let taken = self.taken_known(fork)?;
         let (yes, no) = (values.get(taken_input)?.clone()?, values.get(1 - taken_input)?.clone()?);
-        self.zip(|thread| Some(if taken.of(thread) == 1 { yes.of(thread) } else { no.of(thread) }))
+        self.zip(|thread| {
+            Some(if taken.of(thread) == 1 {
+                yes.of(thread)
+            } else {
+                no.of(thread)
+            })
+        })
     }
 
     /// Like [`Evaluator::taken`], from what is known already.
@@ -212,7 +222,9 @@ impl<'a> Evaluator<'a> {
         let preds = self.cfg.preds().next(join);
         let dom = self.cfg.dom();
         let fork = dom.idom(join)?;
-        let [target, fall] = self.cfg.succs().next(fork) else { return None };
+        let [target, fall] = self.cfg.succs().next(fork) else {
+            return None;
+        };
         let [first, second] = preds else { return None };
         let from = |pred: u32, arm: u32| (arm == join && pred == fork) || (arm != join && dom.dominates(arm, pred));
         let single = |arm: u32| arm == join || self.cfg.preds().next(arm).len() == 1;
@@ -237,16 +249,27 @@ impl<'a> Evaluator<'a> {
                 Source::Known(value) => value,
                 Source::Value(id, negated) => {
                     let value = self.known(id)?;
-                    if negated { self.map(&value, |value| value ^ 1) } else { value }
+                    if negated {
+                        self.map(&value, |value| value ^ 1)
+                    } else {
+                        value
+                    }
                 }
             });
         }
         let result = self.zip(|thread| {
             let mut values = [0u64; 4];
-            values.iter_mut().zip(&args).for_each(|(value, arg)| *value = arg.of(thread));
+            values
+                .iter_mut()
+                .zip(&args)
+                .for_each(|(value, arg)| *value = arg.of(thread));
             scalar.apply(&values[..args.len().min(4)])
         })?;
-        let result = if second { self.map(&result, |value| value ^ 1) } else { result };
+        let result = if second {
+            self.map(&result, |value| value ^ 1)
+        } else {
+            result
+        };
         let Some(guard) = row.guard else { return Some(result) };
         let position = self.ssa.defs(inst).iter().position(|def| *def == id)?;
         let condition = self.known(self.ssa.use_of(inst, guard.reg)?)?;

@@ -80,7 +80,10 @@ impl Frames {
             return;
         }
         let found = match row.op.base() {
-            "mov" | "cvta" => row.operands.get(1).and_then(|operand| self.operand(module, ssa, inst, operand)),
+            "mov" | "cvta" => row
+                .operands
+                .get(1)
+                .and_then(|operand| self.operand(module, ssa, inst, operand)),
             "add" | "sub" => self.sum(module, ssa, inst, row),
             _ => None,
         };
@@ -124,7 +127,9 @@ impl Frames {
 
     /// The local address that a load or store goes to.
     pub(super) fn address(&self, module: &Module, ssa: &Ssa, inst: InstId, row: &Inst) -> Option<FramePtr> {
-        if !matches!(row.op.effect, Effect::Load | Effect::Store) || !matches!(row.op.space, Space::Local | Space::Generic) {
+        if !matches!(row.op.effect, Effect::Load | Effect::Store)
+            || !matches!(row.op.space, Space::Local | Space::Generic)
+        {
             return None;
         }
         let address = row.operands.iter().find_map(|operand| match operand {
@@ -157,7 +162,9 @@ impl Frames {
     /// The words of the object at an address that is handed out or computed with: up to where the next object seems to start.
     pub(super) fn object(&self, ptr: FramePtr) -> impl Iterator<Item = FrameWord> {
         let next = self.starts.range((ptr.symbol, ptr.offset.saturating_add(1))..).next();
-        let end = next.filter(|next| next.0 == ptr.symbol).map_or(ptr.offset.saturating_add(64), |next| next.1);
+        let end = next
+            .filter(|next| next.0 == ptr.symbol)
+            .map_or(ptr.offset.saturating_add(64), |next| next.1);
         let end = end.min(ptr.offset.saturating_add(4096));
         let symbol = ptr.symbol;
         (ptr.offset.div_euclid(4)..=end.saturating_sub(1).div_euclid(4)).map(move |word| FrameWord { symbol, word })
@@ -196,7 +203,9 @@ pub(super) fn hands_out(ssa: &Ssa, inst: InstId, row: &Inst, value: ValueId) -> 
             // Not the address itself, but the data.
             let is_data = |operand: &Operand| match operand {
                 Operand::Reg(reg) => ssa.use_of(inst, *reg) == Some(value),
-                Operand::Vector(parts) => parts.iter().any(|part| part.as_reg().and_then(|reg| ssa.use_of(inst, reg)) == Some(value)),
+                Operand::Vector(parts) => parts
+                    .iter()
+                    .any(|part| part.as_reg().and_then(|reg| ssa.use_of(inst, reg)) == Some(value)),
                 _ => false,
             };
             row.operands.iter().any(is_data)
@@ -207,5 +216,6 @@ pub(super) fn hands_out(ssa: &Ssa, inst: InstId, row: &Inst, value: ValueId) -> 
 
 /// Whether a value is defined by an instruction at all.
 pub(super) fn is_defined(ssa: &Ssa, value: ValueId) -> bool {
-    ssa.value(value).is_some_and(|value| value.definition != Definition::Undefined)
+    ssa.value(value)
+        .is_some_and(|value| value.definition != Definition::Undefined)
 }

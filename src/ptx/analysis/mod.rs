@@ -21,6 +21,6 @@ pub use exact::{Evaluator, Exact};
 pub use frames::FrameWord;
 pub use geometry::{MOST_THREADS, Shape, WARP};
 pub use reach::{Reach, Threads};
-pub use uniform::{Filled, Slot, Uniformity, Why};
 pub use source::Nature;
+pub use uniform::{Filled, Slot, Uniformity, Why};
 pub use unit::{Analysis, Unit, nature_of};

@@ -92,7 +92,11 @@ impl Problem for Split {
 
     fn edge(&self, state: &mut Threads, from: u32, to: u32) {
         if let Some(takers) = self.edges.get(&(from, to)) {
-            state.0.iter_mut().zip(takers.0).for_each(|(state, takers)| *state &= takers);
+            state
+                .0
+                .iter_mut()
+                .zip(takers.0)
+                .for_each(|(state, takers)| *state &= takers);
         }
     }
 }
@@ -114,8 +118,12 @@ impl Reach {
             }
             match (evaluator.taken(block), succs) {
                 (Some(taken), [target, fall]) => {
-                    split.edges.insert((block, *target), all.filter(|thread| taken.of(thread) == 1));
-                    split.edges.insert((block, *fall), all.filter(|thread| taken.of(thread) != 1));
+                    split
+                        .edges
+                        .insert((block, *target), all.filter(|thread| taken.of(thread) == 1));
+                    split
+                        .edges
+                        .insert((block, *fall), all.filter(|thread| taken.of(thread) != 1));
                 }
                 _ => unsure.extend(unit.converge.region(block)),
             }
@@ -146,7 +154,10 @@ impl Reach {
         };
         let value = unit.ssa.use_of(inst, guard.reg);
         match value.and_then(|value| unit.evaluator().value(value)) {
-            Some(exact) => (threads.filter(|thread| (exact.of(thread) & 1 == 1) != guard.negated), sure),
+            Some(exact) => (
+                threads.filter(|thread| (exact.of(thread) & 1 == 1) != guard.negated),
+                sure,
+            ),
             None => (threads, false),
         }
     }

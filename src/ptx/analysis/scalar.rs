@@ -182,7 +182,11 @@ impl Scalar {
         let source = |at: usize| args.get(at).copied().unwrap_or(0);
         let wide = |at: usize| -> i128 {
             let value = truncate(source(at), self.bits);
-            if self.signed { i128::from(extend(value, self.bits)) } else { i128::from(value) }
+            if self.signed {
+                i128::from(extend(value, self.bits))
+            } else {
+                i128::from(value)
+            }
         };
         let (a, b) = (wide(0), wide(1));
         let result = match self.op {
@@ -209,7 +213,13 @@ impl Scalar {
             Op::Shr => a >> source(1).min(64),
             Op::Compare(relation, join) => i128::from(compare(relation, join, a, b, source(2))),
             Op::Set(relation) => -i128::from(compare(relation, None, a, b, 0)),
-            Op::Select => if source(2) & 1 == 1 { source(0) as i128 } else { source(1) as i128 },
+            Op::Select => {
+                if source(2) & 1 == 1 {
+                    source(0) as i128
+                } else {
+                    source(1) as i128
+                }
+            }
             Op::Extract => self.extract(source(0), source(1), source(2)),
             Op::Insert => self.insert(args),
             Op::Count => i128::from(truncate(source(0), self.bits).count_ones()),
@@ -226,7 +236,11 @@ impl Scalar {
             return 0;
         }
         let value = truncate(value, self.bits);
-        let whole = if self.signed { i128::from(extend(value, self.bits)) } else { i128::from(value) };
+        let whole = if self.signed {
+            i128::from(extend(value, self.bits))
+        } else {
+            i128::from(value)
+        };
         let field = whole >> start.min(100);
         if length >= 64 || !self.signed {
             return i128::from(truncate(field as u64, length));

@@ -44,10 +44,19 @@ pub(super) fn exit_extent(evaluator: &mut Evaluator, loops: &Loops, id: LoopId, 
         return None;
     };
     let target_leaves = !loops.contains(id, *cfg.succs().next(block).first()?);
-    let plan = plan(evaluator, loops, id, evaluator.ssa().use_of(cfg.last(block)?, guard.reg)?)?;
+    let plan = plan(
+        evaluator,
+        loops,
+        id,
+        evaluator.ssa().use_of(cfg.last(block)?, guard.reg)?,
+    )?;
     // What is the same in all threads is found to be so without running it.
     let differs = plan.counters.iter().any(|(_, start, _)| start.constant().is_none())
-        || plan.steps.iter().flat_map(|step| &step.args).any(|arg| matches!(arg, Arg::Known(value) if value.constant().is_none()));
+        || plan
+            .steps
+            .iter()
+            .flat_map(|step| &step.args)
+            .any(|arg| matches!(arg, Arg::Known(value) if value.constant().is_none()));
     if !differs {
         return None;
     }
@@ -64,11 +73,15 @@ fn plan(evaluator: &mut Evaluator, loops: &Loops, id: LoopId, condition: ValueId
     };
     let mut slots: FxHashMap<ValueId, usize> = FxHashMap::default();
     let mut counters: Vec<ValueId> = Vec::new();
-    order(evaluator, loops, id, condition, &mut slots, &mut plan, &mut |counter| counters.push(counter))?;
+    order(evaluator, loops, id, condition, &mut slots, &mut plan, &mut |counter| {
+        counters.push(counter)
+    })?;
     while let Some(counter) = counters.pop() {
         let (start, next) = counter_inputs(evaluator, loops, id, counter)?;
         let start = evaluator.value(start)?;
-        order(evaluator, loops, id, next, &mut slots, &mut plan, &mut |counter| counters.push(counter))?;
+        order(evaluator, loops, id, next, &mut slots, &mut plan, &mut |counter| {
+            counters.push(counter)
+        })?;
         plan.counters.push((*slots.get(&counter)?, start, *slots.get(&next)?));
     }
     plan.condition = *slots.get(&condition)?;
@@ -79,8 +92,18 @@ fn plan(evaluator: &mut Evaluator, loops: &Loops, id: LoopId, condition: ValueId
 fn counter_inputs(evaluator: &Evaluator, loops: &Loops, id: LoopId, counter: ValueId) -> Option<(ValueId, ValueId)> {
     let header = loops.get(id).header;
     let (mut start, mut next) = (None, None);
-    for (pred, input) in evaluator.cfg().preds().next(header).iter().zip(evaluator.ssa().phi_inputs(counter)) {
-        let place = if loops.contains(id, *pred) { &mut next } else { &mut start };
+    for (pred, input) in evaluator
+        .cfg()
+        .preds()
+        .next(header)
+        .iter()
+        .zip(evaluator.ssa().phi_inputs(counter))
+    {
+        let place = if loops.contains(id, *pred) {
+            &mut next
+        } else {
+            &mut start
+        };
         if place.is_some_and(|known| known != *input) {
             return None;
         }
@@ -159,7 +182,9 @@ fn run(plan: &Plan, evaluator: &mut Evaluator, leaves_on: bool) -> Option<Extent
     let threads = evaluator.shape().most_threads() as usize;
     let mut state: Vec<Vec<u64>> = vec![vec![0; plan.slots]; threads];
     for (thread, slots) in state.iter_mut().enumerate() {
-        plan.counters.iter().for_each(|(slot, start, _)| slots[*slot] = start.of(thread));
+        plan.counters
+            .iter()
+            .for_each(|(slot, start, _)| slots[*slot] = start.of(thread));
     }
     let mut active = vec![true; threads];
     let mut worst = Extent::Cta;
@@ -181,9 +206,16 @@ fn run(plan: &Plan, evaluator: &mut Evaluator, leaves_on: bool) -> Option<Extent
             seen.all(|leave| Some(leave) == first)
         };
         if !even(&leaves) {
-            worst = if leaves.chunks(WARP as usize).all(even) { Extent::Warp } else { return Some(Extent::Thread) };
+            worst = if leaves.chunks(WARP as usize).all(even) {
+                Extent::Warp
+            } else {
+                return Some(Extent::Thread);
+            };
         }
-        active.iter_mut().zip(&leaves).for_each(|(active, leave)| *active &= *leave == Some(false));
+        active
+            .iter_mut()
+            .zip(&leaves)
+            .for_each(|(active, leave)| *active &= *leave == Some(false));
     }
     Some(worst)
 }
@@ -202,6 +234,9 @@ fn iterate(plan: &Plan, slots: &mut [u64], thread: usize) -> Option<bool> {
     }
     let condition = slots[plan.condition] & 1 == 1;
     let next: Vec<u64> = plan.counters.iter().map(|(_, _, next)| slots[*next]).collect();
-    plan.counters.iter().zip(next).for_each(|((slot, _, _), next)| slots[*slot] = next);
+    plan.counters
+        .iter()
+        .zip(next)
+        .for_each(|((slot, _, _), next)| slots[*slot] = next);
     Some(condition)
 }

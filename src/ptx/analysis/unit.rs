@@ -47,7 +47,11 @@ impl<'m> Analysis<'m> {
     /// Analyses the functions that `wanted` picks, and what they call.
     ///
     /// `block` is the launch's shape, for kernels that do not require one.
-    pub fn new(module: &'m Module, block: Option<[u32; 3]>, wanted: impl Fn(FuncId, &Body, &[BarrierSite]) -> bool) -> Self {
+    pub fn new(
+        module: &'m Module,
+        block: Option<[u32; 3]>,
+        wanted: impl Fn(FuncId, &Body, &[BarrierSite]) -> bool,
+    ) -> Self {
         let barriers = Barriers::new(module);
         let order = callees_first(module, |id, body| wanted(id, body, barriers.of(id)));
         let mut analysis = Self {
@@ -173,7 +177,10 @@ impl<'m> Unit<'m> {
 
     /// How far apart the results are, given uniform arguments.
     fn return_extent(&self, function: &Function) -> Extent {
-        let extents = function.results.iter().map(|symbol| self.uniformity.slot(Slot::Param(*symbol)).0);
+        let extents = function
+            .results
+            .iter()
+            .map(|symbol| self.uniformity.slot(Slot::Param(*symbol)).0);
         let registers = function.results.iter().any(|symbol| {
             let variable = self.module.variable(*symbol);
             variable.is_some_and(|variable| variable.space == crate::ptx::types::Space::Reg)
@@ -189,7 +196,9 @@ impl<'m> Unit<'m> {
             Operand::Reg(reg) => {
                 let block = self.cfg.block_of(call.inst);
                 let value = self.ssa.use_of(call.inst, *reg);
-                value.map_or(Extent::Grid, |value| self.uniformity.seen_from(&self.loops, value, block).0)
+                value.map_or(Extent::Grid, |value| {
+                    self.uniformity.seen_from(&self.loops, value, block).0
+                })
             }
             _ => Extent::Grid,
         }
@@ -199,7 +208,12 @@ impl<'m> Unit<'m> {
 /// How the results of an instruction follow from its operands.
 pub fn nature_of(unit: &Unit, inst: InstId) -> Nature {
     let parts = unit.parts();
-    unit.body.insts.get(inst.index()).map_or(Nature::Always(Extent::Thread), |row| nature(row, |row| is_param_slot(parts, row)))
+    unit.body
+        .insts
+        .get(inst.index())
+        .map_or(Nature::Always(Extent::Thread), |row| {
+            nature(row, |row| is_param_slot(parts, row))
+        })
 }
 
 /// The wanted functions and what they call, callees first.
@@ -239,7 +253,12 @@ fn callees_first(module: &Module, wanted: impl Fn(FuncId, &Body) -> bool) -> Vec
 
 /// The shape to take for device functions: that of all kernels, where they agree.
 fn shared_shape(module: &Module, block: Option<[u32; 3]>) -> Shape {
-    let kernels = || module.functions.iter().filter(|function| function.kind == FunctionKind::Entry && function.body.is_some());
+    let kernels = || {
+        module
+            .functions
+            .iter()
+            .filter(|function| function.kind == FunctionKind::Entry && function.body.is_some())
+    };
     let mut shapes = kernels().map(|kernel| Shape::of(kernel, block));
     if let Some(first) = shapes.next()
         && shapes.all(|shape| shape == first)
@@ -250,6 +269,11 @@ fn shared_shape(module: &Module, block: Option<[u32; 3]>) -> Shape {
     let most = kernels().map(|kernel| Shape::of(kernel, block).most_threads()).max();
     let most = most.unwrap_or(super::geometry::MOST_THREADS);
     let bodies = || module.functions.iter().filter_map(|function| function.body.as_ref());
-    let exact = kernels().any(|kernel| matches!(Shape::of(kernel, block), Shape::Exact(dims) if dims[1] > 1 || dims[2] > 1));
-    if exact || bodies().any(reads_other_dimensions) { Shape::Unknown(most) } else { Shape::Line(most) }
+    let exact =
+        kernels().any(|kernel| matches!(Shape::of(kernel, block), Shape::Exact(dims) if dims[1] > 1 || dims[2] > 1));
+    if exact || bodies().any(reads_other_dimensions) {
+        Shape::Unknown(most)
+    } else {
+        Shape::Line(most)
+    }
 }

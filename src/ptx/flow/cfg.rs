@@ -56,7 +56,9 @@ impl Cfg {
         let block_at = |inst: u32| of_inst.get(inst as usize).copied().unwrap_or(exit);
         let mut edges = Vec::new();
         for block in 0..exit {
-            let end = first.get(block as usize + 1).map_or(body.insts.len() as u32, |next| *next);
+            let end = first
+                .get(block as usize + 1)
+                .map_or(body.insts.len() as u32, |next| *next);
             let last = end.checked_sub(1).filter(|last| *last >= first[block as usize]);
             let from = edges.len();
             let mut add = |to: u32| {
@@ -246,7 +248,11 @@ fn leaders(body: &Body, turns: &[Turn]) -> Vec<u32> {
         }
     }
     leads.truncate(count.max(1));
-    (0u32..).zip(&leads).filter(|(_, leads)| **leads).map(|(at, _)| at).collect()
+    (0u32..)
+        .zip(&leads)
+        .filter(|(_, leads)| **leads)
+        .map(|(at, _)| at)
+        .collect()
 }
 
 fn owners(first: &[u32], count: usize) -> Vec<u32> {

@@ -53,7 +53,9 @@ pub fn solve<P: Problem>(problem: &P, cfg: &Cfg) -> Solution<P::State> {
         cfg.rpo().iter().rev().copied().collect()
     };
     let mut position = vec![u32::MAX; cfg.blocks() as usize + 1];
-    (0u32..).zip(&order).for_each(|(at, block)| position[*block as usize] = at);
+    (0u32..)
+        .zip(&order)
+        .for_each(|(at, block)| position[*block as usize] = at);
     let mut states = vec![problem.bottom(); cfg.blocks() as usize + 1];
     let start = if forward { 0 } else { cfg.exit() };
     states[start as usize] = problem.boundary();
@@ -62,7 +64,11 @@ pub fn solve<P: Problem>(problem: &P, cfg: &Cfg) -> Solution<P::State> {
         let block = order[at as usize];
         let mut out = states[block as usize].clone();
         through(problem, cfg, block, &mut out);
-        let next = if forward { cfg.succs().next(block) } else { cfg.preds().next(block) };
+        let next = if forward {
+            cfg.succs().next(block)
+        } else {
+            cfg.preds().next(block)
+        };
         for to in next.iter().filter(|to| position[**to as usize] != u32::MAX) {
             let mut along = out.clone();
             problem.edge(&mut along, block, *to);

@@ -126,7 +126,11 @@ fn depth_first(graph: &Digraph, root: u32) -> Search {
         search.number[node as usize] = number;
         search.vertex.push(node);
         search.parent.push(parent);
-        let unseen = graph.next(node).iter().rev().filter(|to| search.number[**to as usize] == NONE);
+        let unseen = graph
+            .next(node)
+            .iter()
+            .rev()
+            .filter(|to| search.number[**to as usize] == NONE);
         stack.extend(unseen.map(|to| (*to, number)));
     }
     search
@@ -153,14 +157,7 @@ fn semidominators(search: &Search, reversed: &Digraph) -> Vec<u32> {
 }
 
 /// The node of least semidominator on the path from `node` up to, not including, the last node not yet linked (`> last`).
-fn evaluate(
-    node: u32,
-    last: u32,
-    ancestor: &mut [u32],
-    label: &mut [u32],
-    semi: &[u32],
-    path: &mut Vec<u32>,
-) -> u32 {
+fn evaluate(node: u32, last: u32, ancestor: &mut [u32], label: &mut [u32], semi: &[u32], path: &mut Vec<u32>) -> u32 {
     if node <= last {
         return node;
     }

@@ -47,7 +47,9 @@ impl Loops {
         };
         // Inner headers come later in reverse postorder: visited backwards, inner loops are there when outer ones grow over them.
         for header in rpo.iter().rev() {
-            let back = |from: &u32| position[*from as usize] != u32::MAX && position[*from as usize] >= position[*header as usize];
+            let back = |from: &u32| {
+                position[*from as usize] != u32::MAX && position[*from as usize] >= position[*header as usize]
+            };
             let (latches, others): (Vec<u32>, Vec<u32>) = reversed
                 .next(*header)
                 .iter()

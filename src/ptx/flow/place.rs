@@ -1,7 +1,7 @@
 //! Where values of a register merge: iterated dominance frontiers, pruned by liveness, one register at a time.
 
-use super::ssa::Accesses;
 use super::Cfg;
+use super::ssa::Accesses;
 use crate::ptx::ir::{Body, RegId};
 
 /// Per block, the registers that get a phi there.
@@ -53,7 +53,10 @@ pub(super) fn phis(body: &Body, cfg: &Cfg, accesses: &Accesses) -> Placed {
             continue;
         }
         let stamp = reg as u32 + 1;
-        defined.of(reg).iter().for_each(|block| defines[*block as usize] = stamp);
+        defined
+            .of(reg)
+            .iter()
+            .for_each(|block| defines[*block as usize] = stamp);
         flood_live(cfg, exposed.of(reg), stamp, &defines, &mut live, &mut stack);
         stack.extend(defined.of(reg));
         while let Some(block) = stack.pop() {

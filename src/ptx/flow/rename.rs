@@ -1,8 +1,8 @@
 //! Gives every definition a value and every use the value it sees: a walk down the dominator tree.
 
+use super::Cfg;
 use super::place::Placed;
 use super::ssa::{Accesses, Definition, Rows, Ssa, Value, ValueId};
-use super::Cfg;
 use crate::ptx::ir::{Body, InstId, RegId};
 
 struct Renamer<'a> {

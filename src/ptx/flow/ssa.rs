@@ -146,7 +146,10 @@ impl Ssa {
 
     /// The phis at the start of a block.
     pub fn phis(&self, block: u32) -> &[ValueId] {
-        match (self.phi_start.get(block as usize), self.phi_start.get(block as usize + 1)) {
+        match (
+            self.phi_start.get(block as usize),
+            self.phi_start.get(block as usize + 1),
+        ) {
             (Some(start), Some(end)) => &self.phis[*start as usize..*end as usize],
             _ => &[],
         }
@@ -172,7 +175,9 @@ impl Ssa {
                 Definition::Inst(inst) => {
                     found.push(id);
                     let defs = self.defs(inst).iter().zip(self.before(inst));
-                    defs.filter(|(def, before)| **def == id && before.is_some()).map(|(_, before)| *before).collect()
+                    defs.filter(|(def, before)| **def == id && before.is_some())
+                        .map(|(_, before)| *before)
+                        .collect()
                 }
                 Definition::Undefined => {
                     found.push(id);

@@ -2,6 +2,7 @@
 
 use super::{Inst, Prototype, SymbolId};
 use crate::ptx::types::Type;
+use smol_str::SmolStr;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -44,7 +45,7 @@ pub struct Body {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegDecl {
     /// The name as written: `%r1`.
-    pub name: Box<str>,
+    pub name: SmolStr,
     /// Its type; of an undeclared register, a guess.
     pub ty: Type,
     /// Number of components: 1, or 2 or 4 for a vector register.
@@ -57,7 +58,7 @@ pub struct RegDecl {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// The name as written.
-    pub name: Box<str>,
+    pub name: SmolStr,
     /// The instruction that follows it (`insts.len()` at the end of the body); `None` where the label is not
     /// defined in scope, or names a table.
     pub at: Option<InstId>,

@@ -45,7 +45,7 @@ pub(super) static ROWS: &[Row] = &[
         Pure,
         &[("op", "or and")],
         &[
-            "lop3.b32 d, a, b, c, lut:imm @4.3,sm_50",
+            "lop3.b32 d:sink, a, b, c, lut:imm @4.3,sm_50",
             "lop3.op.b32 d|p:pred, a, b, c, lut:imm, {!}q:pred @8.2,sm_70",
         ],
         &[

@@ -18,7 +18,7 @@ const TEX: Sets = &[
 const QUERY: Sets = &[
     (
         "query",
-        "width height depth channel_data_type@2.1 channel_order@2.1 normalized_coords force_unnormalized_coords@3.0 filter_mode addr_mode_0 addr_mode_1 addr_mode_2 num_samples@3.2,sm_30 num_mipmap_levels@3.1,sm_30 array_size@3.1,sm_30",
+        "width height depth channel_data_type@2.1 channel_order@2.1 normalized_coords force_unnormalized_coords@3.0 filter_mode addr_mode_0 addr_mode_1 addr_mode_2 num_samples@4.1,sm_30 num_mipmap_levels@4.1,sm_30 array_size@4.1,sm_30",
     ),
     ("lquery", "width height depth"),
     (
@@ -33,7 +33,6 @@ const SURF: Sets = &[
     ("store", "wb cg cs wt"),
     ("v24", "v2 v4"),
     ("type", "b8 b16 b32 b64"),
-    ("ptype", "b32 u32@1.5 s32@1.5 f32@1.5"),
     ("mode", "trap clamp zero"),
     ("order", "min max"),
     ("bitop", "and or"),
@@ -118,7 +117,7 @@ pub(super) static ROWS: &[Row] = &[
         SURF,
         &[
             "sust.b.geom{.store}{.v24}.type.mode [s, c:frag/b32], r:vec/loose @1.5",
-            "sust.p.geom{.store}{.v24}.ptype.mode [s, c:frag/b32], r:vec @1.5,sm_20",
+            "sust.p.geom{.store}{.v24}.b32.mode [s, c:frag/b32], r:vec @1.5,sm_20",
         ],
         &[
             "sust.b.1d.b32.trap [srf, {%r2}], %r1;",
@@ -133,7 +132,7 @@ pub(super) static ROWS: &[Row] = &[
             "sured.b.add.rgeom.sum.mode [s, c:frag/b32], r @3.0,sm_20",
             "sured.b.order.rgeom.ends.mode [s, c:frag/b32], r @3.0,sm_20",
             "sured.b.bitop.rgeom.b32.mode [s, c:frag/b32], r @3.0,sm_20",
-            "sured.p.add.rgeom.pends.mode [s, c:frag/b32], r @3.0,sm_20",
+            "sured.p.add.rgeom.b32.mode [s, c:frag/b32], r @3.0,sm_20",
             "sured.p.order.rgeom.pends.mode [s, c:frag/b32], r @3.0,sm_20",
             "sured.p.bitop.rgeom.b32.mode [s, c:frag/b32], r @3.0,sm_20",
         ],

@@ -28,7 +28,11 @@ pub(super) fn certainty(unit: &Unit, id: LoopId, condition: ValueId) -> Certaint
     if !cone.is_bounded || !cone.has_unknown {
         return Certainty::Sure;
     }
-    if is_checked_inside(unit, id, condition, &cone.phis) { Certainty::Rounded } else { Certainty::Unknown }
+    if is_checked_inside(unit, id, condition, &cone.phis) {
+        Certainty::Rounded
+    } else {
+        Certainty::Unknown
+    }
 }
 
 /// Whether what a condition says of the thread's index depends on a number that is not known.
@@ -76,7 +80,13 @@ impl Cone {
     fn through(&mut self, unit: &Unit, at: ValueId, inst: InstId, stack: &mut Vec<ValueId>) {
         let uniform = unit.uniformity.extent(at) <= Extent::Cta;
         if nature_of(unit, inst) == Nature::AtLeast(Extent::Grid) && !unit.ssa.uses(inst).is_empty() {
-            stack.extend(unit.ssa.uses(inst).iter().chain(unit.ssa.before(inst)).filter(|value| value.is_some()));
+            stack.extend(
+                unit.ssa
+                    .uses(inst)
+                    .iter()
+                    .chain(unit.ssa.before(inst))
+                    .filter(|value| value.is_some()),
+            );
         } else if uniform {
             self.has_unknown = true;
         } else if !reads_index(unit, inst) {

@@ -49,7 +49,10 @@ impl<'a, 'm> Causes<'a, 'm> {
             if !is_hurt(site, branch.extent, branch.all_wait) {
                 continue;
             }
-            let own = level(branch.extent == Extent::Thread && site.aligned, self.certainty(block, site));
+            let own = level(
+                branch.extent == Extent::Thread && site.aligned,
+                self.certainty(block, site),
+            );
             if best.is_none_or(|best| own < best.0) {
                 best = Some((own, block));
             }
@@ -79,7 +82,11 @@ impl<'a, 'm> Causes<'a, 'm> {
         std::iter::from_fn(move || {
             loop {
                 let at = queue.pop_front()?;
-                let news = controllers.get(at as usize).into_iter().flatten().filter(|above| seen.insert(**above));
+                let news = controllers
+                    .get(at as usize)
+                    .into_iter()
+                    .flatten()
+                    .filter(|above| seen.insert(**above));
                 queue.extend(news);
                 if !std::mem::replace(&mut is_start, false) {
                     return Some(at);
@@ -111,9 +118,15 @@ impl<'a, 'm> Causes<'a, 'm> {
     pub(super) fn certainty(&mut self, block: u32, site: &BarrierSite) -> Certainty {
         let unit = self.unit;
         let at = unit.cfg.block_of(site.inst);
-        let Some(branch) = self.branch(block) else { return Certainty::Sure };
+        let Some(branch) = self.branch(block) else {
+            return Certainty::Sure;
+        };
         if let Some(id) = branch.rounds {
-            return if unit.loops.contains(id, at) { self.trips(block, id) } else { Certainty::Sure };
+            return if unit.loops.contains(id, at) {
+                self.trips(block, id)
+            } else {
+                Certainty::Sure
+            };
         }
         // `if (i < n) do { ... } while (i < n);`: the loop's own condition, asked before its first round.
         for id in unit.loops.around(at).filter(|id| !unit.loops.contains(*id, block)) {
@@ -129,17 +142,19 @@ impl<'a, 'm> Causes<'a, 'm> {
 
     fn trips(&mut self, block: u32, id: LoopId) -> Certainty {
         let unit = self.unit;
-        *self
-            .certainties
-            .entry((block, id))
-            .or_insert_with(|| condition(unit, block).map_or(Certainty::Sure, |condition| certainty(unit, id, condition)))
+        *self.certainties.entry((block, id)).or_insert_with(|| {
+            condition(unit, block).map_or(Certainty::Sure, |condition| certainty(unit, id, condition))
+        })
     }
 }
 
 /// The outermost loop that threads leave in different rounds if they part at the end of a block.
 fn left_loop(unit: &Unit, block: u32) -> Option<LoopId> {
     let meeting = unit.converge.meeting(block);
-    let left = unit.loops.around(block).filter(|id| !meeting.is_some_and(|meeting| unit.loops.contains(*id, meeting)));
+    let left = unit
+        .loops
+        .around(block)
+        .filter(|id| !meeting.is_some_and(|meeting| unit.loops.contains(*id, meeting)));
     left.last()
 }
 

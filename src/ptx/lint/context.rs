@@ -28,7 +28,9 @@ impl<'p> Context<'p> {
         Self {
             parsed,
             analysis: Analysis::new(&parsed.module, launch.block, is_interesting),
-            lines: std::iter::once(0).chain(newlines.map(|(at, _)| at as u32 + 1)).collect(),
+            lines: std::iter::once(0)
+                .chain(newlines.map(|(at, _)| at as u32 + 1))
+                .collect(),
             partings: OnceCell::new(),
             numbered: OnceCell::new(),
         }
@@ -37,7 +39,10 @@ impl<'p> Context<'p> {
     /// Where an instruction stands.
     pub fn span(&self, function: FuncId, inst: InstId) -> Span {
         let spans = self.parsed.spans.functions.get(function.index());
-        spans.and_then(|spans| spans.insts.get(inst.index())).copied().unwrap_or_default()
+        spans
+            .and_then(|spans| spans.insts.get(inst.index()))
+            .copied()
+            .unwrap_or_default()
     }
 
     /// The line of an instruction, from 1.
@@ -53,12 +58,14 @@ impl<'p> Context<'p> {
 
     /// Where threads part in the sight of barriers.
     pub(super) fn partings(&self) -> &[Parting] {
-        self.partings.get_or_init(|| self.units().flat_map(parting::find).collect())
+        self.partings
+            .get_or_init(|| self.units().flat_map(parting::find).collect())
     }
 
     /// Barriers with what is known of their numbers.
     pub(super) fn numbered(&self) -> &[Numbered] {
-        self.numbered.get_or_init(|| self.units().flat_map(named::find).collect())
+        self.numbered
+            .get_or_init(|| self.units().flat_map(named::find).collect())
     }
 }
 
@@ -66,5 +73,8 @@ impl<'p> Context<'p> {
 fn is_interesting(_: FuncId, body: &Body, barriers: &[BarrierSite]) -> bool {
     let promises = |effect| matches!(effect, Effect::Branch | Effect::Call | Effect::Exit);
     !barriers.is_empty()
-        || body.insts.iter().any(|inst| inst.guard.is_some() && promises(inst.op.effect) && inst.op.has("uni"))
+        || body
+            .insts
+            .iter()
+            .any(|inst| inst.guard.is_some() && promises(inst.op.effect) && inst.op.has("uni"))
 }

@@ -12,7 +12,12 @@ const MOST_COUNTED: usize = 32;
 /// Finds them. Of the barriers that follow, the first one is named, and those that count threads.
 pub(super) fn find(unit: &Unit, causes: &mut Causes) -> Vec<Parting> {
     let mut found = Vec::new();
-    let departures: Vec<_> = unit.converge.departures().iter().filter(|departure| !departure.fatal).collect();
+    let departures: Vec<_> = unit
+        .converge
+        .departures()
+        .iter()
+        .filter(|departure| !departure.fatal)
+        .collect();
     if departures.is_empty() {
         return found;
     }
@@ -27,8 +32,16 @@ pub(super) fn find(unit: &Unit, causes: &mut Causes) -> Vec<Parting> {
                 None => continue,
             },
         };
-        let Some(at) = unit.cfg.last(departure.from) else { continue };
-        let stay = unit.cfg.succs().next(departure.from).iter().copied().filter(|to| *to != departure.to);
+        let Some(at) = unit.cfg.last(departure.from) else {
+            continue;
+        };
+        let stay = unit
+            .cfg
+            .succs()
+            .next(departure.from)
+            .iter()
+            .copied()
+            .filter(|to| *to != departure.to);
         let sites = after.sites(unit, stay.collect());
         if !sites.is_empty() {
             found.push(Parting {
@@ -67,14 +80,24 @@ impl After {
                 }
             }
         }
-        let counted = unit.barriers.iter().enumerate().filter(|(_, site)| site.counted && site.callee.is_none()).take(MOST_COUNTED);
-        let counted = counted.map(|(at, site)| (at, unit.cfg.preds().reachable([unit.cfg.block_of(site.inst)]))).collect();
+        let counted = unit
+            .barriers
+            .iter()
+            .enumerate()
+            .filter(|(_, site)| site.counted && site.callee.is_none())
+            .take(MOST_COUNTED);
+        let counted = counted
+            .map(|(at, site)| (at, unit.cfg.preds().reachable([unit.cfg.block_of(site.inst)])))
+            .collect();
         Self { first, counted }
     }
 
     fn sites(&self, unit: &Unit, from: Vec<u32>) -> Vec<BarrierSite> {
         let first = from.iter().filter_map(|block| self.first[*block as usize]).min();
-        let counted = self.counted.iter().filter(|(_, meets)| from.iter().any(|block| meets[*block as usize]));
+        let counted = self
+            .counted
+            .iter()
+            .filter(|(_, meets)| from.iter().any(|block| meets[*block as usize]));
         let mut all: Vec<usize> = counted.map(|(at, _)| *at).chain(first).collect();
         all.sort_unstable();
         all.dedup();

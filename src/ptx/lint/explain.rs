@@ -92,7 +92,10 @@ impl Chain {
             }
             Why::Slot(slot) => {
                 if let Some(span) = span {
-                    self.push(span, format!("{register} is read from `{}` here", slot_name(unit, slot)));
+                    self.push(
+                        span,
+                        format!("{register} is read from `{}` here", slot_name(unit, slot)),
+                    );
                 }
                 self.slot(context, unit, slot)
             }
@@ -107,8 +110,17 @@ impl Chain {
             Filled::Apart(inst, branch) => (inst, Some(branch)),
             Filled::Caller => {
                 if let Slot::Param(symbol) = slot {
-                    let span = context.parsed.spans.symbols.get(symbol.index()).copied().unwrap_or_default();
-                    self.push(span, format!("a caller passes in `{name}` what differs between threads"));
+                    let span = context
+                        .parsed
+                        .spans
+                        .symbols
+                        .get(symbol.index())
+                        .copied()
+                        .unwrap_or_default();
+                    self.push(
+                        span,
+                        format!("a caller passes in `{name}` what differs between threads"),
+                    );
                 }
                 return None;
             }
@@ -120,10 +132,13 @@ impl Chain {
             self.push(context.span(unit.id, last), "they part here".to_owned());
             return condition(unit, branch).map(|value| (value, branch));
         }
-        self.push(span, match unit.body.insts[inst.index()].op.effect {
-            Effect::Store => format!("`{name}` is stored here"),
-            _ => format!("`{name}` is passed on here, and may hold something else in each thread afterwards"),
-        });
+        self.push(
+            span,
+            match unit.body.insts[inst.index()].op.effect {
+                Effect::Store => format!("`{name}` is stored here"),
+                _ => format!("`{name}` is passed on here, and may hold something else in each thread afterwards"),
+            },
+        );
         let block = unit.cfg.block_of(inst);
         let seen = |value: &&ValueId| unit.uniformity.seen_from(&unit.loops, **value, block).0 >= Extent::Warp;
         unit.ssa.uses(inst).iter().find(seen).map(|value| (*value, block))
@@ -140,7 +155,10 @@ fn slot_name<'m>(unit: &Unit<'m>, slot: Slot) -> &'m str {
 
 /// The register of a value, as written, in backquotes.
 pub(super) fn name(unit: &Unit, value: ValueId) -> String {
-    let register = unit.ssa.value(value).and_then(|value| unit.body.regs.get(value.reg.index()));
+    let register = unit
+        .ssa
+        .value(value)
+        .and_then(|value| unit.body.regs.get(value.reg.index()));
     register.map_or_else(|| "a value".to_owned(), |register| format!("`{}`", register.name))
 }
 
@@ -150,7 +168,11 @@ fn nature(register: &str, inst: &Inst, extent: Extent) -> String {
         Operand::Special(special) if special.info().extent >= Extent::Warp => Some(special.name()),
         _ => None,
     });
-    let who = if extent == Extent::Warp { "each warp" } else { "each thread" };
+    let who = if extent == Extent::Warp {
+        "each warp"
+    } else {
+        "each thread"
+    };
     if let Some(special) = special {
         return format!("{register} is computed from `{special}`, which {who} has its own of");
     }
@@ -158,8 +180,13 @@ fn nature(register: &str, inst: &Inst, extent: Extent) -> String {
         Effect::Load => format!("{register} is loaded here from memory of {who}'s own"),
         Effect::Atomic => format!("{register} is the result of an atomic: {who} gets another"),
         Effect::Warp => format!("{register} is a result of `{}`: {who} gets its own", inst.op.text),
-        Effect::Call => format!("{register} is returned by a function that is not known: it may differ between threads"),
-        _ => format!("{register} is a result of `{}`, which may differ between threads", inst.op.text),
+        Effect::Call => {
+            format!("{register} is returned by a function that is not known: it may differ between threads")
+        }
+        _ => format!(
+            "{register} is a result of `{}`, which may differ between threads",
+            inst.op.text
+        ),
     }
 }
 

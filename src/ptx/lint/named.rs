@@ -32,7 +32,11 @@ pub(super) struct Numbered {
 
 /// The barriers of a function.
 pub(super) fn find(unit: &Unit) -> Vec<Numbered> {
-    let own = |inst: InstId| unit.body.insts[inst.index()].as_barrier().filter(|view| view.kind == BarrierKind::Cta);
+    let own = |inst: InstId| {
+        unit.body.insts[inst.index()]
+            .as_barrier()
+            .filter(|view| view.kind == BarrierKind::Cta)
+    };
     let sites: Vec<_> = unit
         .barriers
         .iter()
@@ -41,7 +45,10 @@ pub(super) fn find(unit: &Unit) -> Vec<Numbered> {
         .collect();
     // `bar.sync 0` by all is the usual case, and there is nothing to find.
     let is_plain = |id: Option<i64>, counted: bool| !counted && id.is_some_and(|id| (0..16).contains(&id));
-    if sites.iter().all(|(_, view)| is_plain(view.id.and_then(|id| id.as_int()), view.count.is_some())) {
+    if sites
+        .iter()
+        .all(|(_, view)| is_plain(view.id.and_then(|id| id.as_int()), view.count.is_some()))
+    {
         return Vec::new();
     }
     let reach = Reach::new(unit);

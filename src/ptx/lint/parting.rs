@@ -4,9 +4,9 @@
 
 use super::bounds::Certainty;
 use super::causes::Causes;
+use super::departures;
 use crate::ptx::analysis::{BarrierSite, Unit};
 use crate::ptx::diag::Level;
-use super::departures;
 use crate::ptx::flow::{Condition, Definition, LoopId, ValueId};
 use crate::ptx::ir::{BarrierOp, FuncId, InstId};
 use crate::ptx::isa::Extent;
@@ -131,7 +131,10 @@ fn branches(unit: &Unit, causes: &mut Causes) -> Vec<Parting> {
             by_branch.entry(branch).or_default().push(site.clone());
         }
     }
-    by_branch.into_iter().filter_map(|(block, sites)| describe(unit, causes, block, sites)).collect()
+    by_branch
+        .into_iter()
+        .filter_map(|(block, sites)| describe(unit, causes, block, sites))
+        .collect()
 }
 
 /// Says how threads part at a branch. Those in a loop that they leave there in different rounds are told apart.
@@ -143,7 +146,10 @@ fn describe(unit: &Unit, causes: &mut Causes, block: u32, sites: Vec<BarrierSite
         _ if in_several_arms(unit, block, &sites) => Shape::Arms,
         _ => Shape::Branch,
     };
-    let certainty = sites.iter().map(|site| causes.certainty(block, site)).min_by_key(|certainty| *certainty as u8);
+    let certainty = sites
+        .iter()
+        .map(|site| causes.certainty(block, site))
+        .min_by_key(|certainty| *certainty as u8);
     Some(Parting {
         function: unit.id,
         shape,
@@ -162,7 +168,12 @@ fn in_several_arms(unit: &Unit, block: u32, sites: &[BarrierSite]) -> bool {
         return false;
     }
     let blocks: Vec<u32> = sites.iter().map(|site| unit.cfg.block_of(site.inst)).collect();
-    let holds = |arm: &u32| unit.converge.arm(block, &[*arm]).iter().any(|block| blocks.contains(block));
+    let holds = |arm: &u32| {
+        unit.converge
+            .arm(block, &[*arm])
+            .iter()
+            .any(|block| blocks.contains(block))
+    };
     unit.converge.succs(block).iter().filter(|arm| holds(arm)).count() > 1
 }
 

@@ -37,12 +37,17 @@ pub const RULES: &[Rule] = &[
 
 /// The rule of that code or name.
 pub fn rule_named(name: &str) -> Option<&'static Rule> {
-    RULES.iter().find(|rule| rule.code.id.eq_ignore_ascii_case(name) || rule.code.name == name)
+    RULES
+        .iter()
+        .find(|rule| rule.code.id.eq_ignore_ascii_case(name) || rule.code.name == name)
 }
 
 impl Rule {
     /// The examples in the explanation: one that the rule finds fault with, and one that it does not.
     pub fn examples(&self) -> impl Iterator<Item = &'static str> {
-        self.explanation.split("```ptx\n").skip(1).filter_map(|rest| rest.split("```").next())
+        self.explanation
+            .split("```ptx\n")
+            .skip(1)
+            .filter_map(|rest| rest.split("```").next())
     }
 }

@@ -24,7 +24,12 @@ pub(super) fn kernels(parsed: &Parsed, text: &str) -> Vec<KernelStatus> {
         .filter(is_kernel)
         .map(|id| KernelStatus {
             name: module.name(module.function(id).symbol).to_owned(),
-            span: parsed.spans.functions.get(id.index()).map(|spans| spans.name).unwrap_or_default(),
+            span: parsed
+                .spans
+                .functions
+                .get(id.index())
+                .map(|spans| spans.name)
+                .unwrap_or_default(),
             not_analysed: reached(module, id).into_iter().find_map(|id| {
                 let why = own[id.index()].as_ref()?;
                 Some(format!("{}: {why}", module.name(module.function(id).symbol)))
@@ -53,13 +58,23 @@ fn reached(module: &Module, root: FuncId) -> Vec<FuncId> {
 
 /// What keeps a function from being analysed.
 fn trouble(parsed: &Parsed, text: &str, id: FuncId, body: &Body) -> Option<String> {
-    let mut found = (0..).map(InstId).zip(&body.insts).filter_map(|(at, inst)| Some((at, unclear(parsed, body, inst)?)));
+    let mut found = (0..)
+        .map(InstId)
+        .zip(&body.insts)
+        .filter_map(|(at, inst)| Some((at, unclear(parsed, body, inst)?)));
     let (at, why) = found.next()?;
     let more = found.count();
     let spans = parsed.spans.functions.get(id.index())?;
     let start = spans.insts.get(at.index()).map_or(0, |span| span.start as usize);
-    let line = text.get(..start).map_or(0, |before| before.bytes().filter(|byte| *byte == b'\n').count()) + 1;
-    let others = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+    let line = text
+        .get(..start)
+        .map_or(0, |before| before.bytes().filter(|byte| *byte == b'\n').count())
+        + 1;
+    let others = if more > 0 {
+        format!(" (and {more} more)")
+    } else {
+        String::new()
+    };
     Some(format!("{why} at line {line}{others}"))
 }
 
@@ -74,11 +89,16 @@ fn unclear(parsed: &Parsed, body: &Body, inst: &Inst) -> Option<String> {
                 return Some("branch without a target".to_owned());
             };
             let label = body.labels.get(branch.target.index())?;
-            let has_table = || body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Table(table) if table.label == branch.target && matches!(table.kind, TableKind::Branch(_))));
+            let has_table = || {
+                body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Table(table) if table.label == branch.target && matches!(table.kind, TableKind::Branch(_))))
+            };
             if branch.indexed {
                 return (!has_table()).then(|| format!("indirect branch without the table `{}`", label.name));
             }
-            label.at.is_none().then(|| format!("branch to `{}`, which is not defined", label.name))
+            label
+                .at
+                .is_none()
+                .then(|| format!("branch to `{}`, which is not defined", label.name))
         }
         Effect::Call => {
             let call = Call::of(&parsed.module, InstId(0), inst);

@@ -35,6 +35,12 @@ impl BodyState<'_> {
         }
     }
 
+    /// Moves the instructions to a table of just their size; gives the roomy one back for the next body.
+    pub fn take_insts(&mut self) -> Vec<Inst> {
+        let exact = self.body.insts.drain(..).collect();
+        std::mem::replace(&mut self.body.insts, exact)
+    }
+
     fn push(&mut self, stmt: Stmt, span: Span) {
         self.body.stmts.push(stmt);
         self.stmt_spans.push(span);
@@ -389,18 +395,16 @@ impl<'t> Parser<'t> {
 
     /// The dotted opcode, blanks between its parts left out.
     fn opcode_text(&mut self) -> Cow<'t, str> {
-        let start = self.bump().span;
-        let mut glued = true;
+        let start = self.token.span.start;
+        self.token.span.end = self.lexer.pass_dotted();
+        let whole = self.bump().span;
+        if self.token.kind != Kind::Dot {
+            return Cow::Borrowed(self.slice(whole));
+        }
         while self.token.kind == Kind::Dot {
-            glued &= self.token.span.start == self.end;
             self.bump();
         }
-        let text = self.slice(self.since(start.start));
-        if glued {
-            Cow::Borrowed(text)
-        } else {
-            Cow::Owned(text.split_whitespace().collect())
-        }
+        Cow::Owned(self.slice(self.since(start)).split_whitespace().collect())
     }
 
     fn opcode(&mut self, text: Cow<'t, str>) -> Arc<Opcode> {

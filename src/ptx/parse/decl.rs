@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::lexer::{Kind, Token};
-use super::names::Binding;
+use super::names::{Binding, Place};
 use crate::ptx::diag::{Diag, codes};
 use crate::ptx::ir::{
     Init, InitSymbol, InitValue, Item, Linkage, RegLine, RegName, Symbol, SymbolId, SymbolKind, Variable,
@@ -356,7 +356,7 @@ impl<'t> Parser<'t> {
                         self.error(codes::SYN009, span, message);
                     }
                 }
-                None => self.declare(name, span, Binding::Unused(line.ty, line.lanes)),
+                None => self.declare(name, span, Binding::Unused(line.ty, line.lanes, Place::Name)),
             }
             line.names.push(RegName {
                 name: name.into(),

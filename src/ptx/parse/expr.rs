@@ -1,7 +1,7 @@
 //! Numbers and constant expressions (PTX ISA, "Constants" and "Constant Expressions").
 
 use super::Parser;
-use super::lexer::Kind;
+use super::lexer::{Kind, Token};
 use crate::ptx::diag::codes;
 use crate::ptx::ir::Imm;
 
@@ -35,7 +35,23 @@ impl Parser<'_> {
 
     /// A constant expression. `None` if it could not be read, which has been reported.
     pub(super) fn constant(&mut self) -> Option<Imm> {
+        // Nearly every constant is a lone number.
+        let token = self.token;
+        if token.kind == Kind::Number && self.lexer.before_end_of_operand() {
+            self.bump();
+            return self.number_at(token);
+        }
         self.expression(0)
+    }
+
+    fn number_at(&mut self, token: Token) -> Option<Imm> {
+        match number(self.slice(token.span)) {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                self.error(codes::SYN001, token.span, problem);
+                None
+            }
+        }
     }
 
     /// An integer constant expression.
@@ -140,13 +156,7 @@ impl Parser<'_> {
             }
             Kind::Number | Kind::Dot if self.at_constant() => {
                 self.bump();
-                match number(self.slice(token.span)) {
-                    Ok(value) => Some(value),
-                    Err(problem) => {
-                        self.error(codes::SYN001, token.span, problem);
-                        None
-                    }
-                }
+                self.number_at(token)
             }
             _ => {
                 self.unexpected("a constant");

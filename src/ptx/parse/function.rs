@@ -3,7 +3,7 @@
 use super::Parser;
 use super::body::BodyState;
 use super::lexer::Kind;
-use super::names::Binding;
+use super::names::{Binding, Place};
 use crate::ptx::diag::{Diag, codes};
 use crate::ptx::ir::{Attr, FuncId, Function, FunctionKind, Item, Linkage, Prototype, SymbolId, SymbolKind};
 use crate::ptx::parse::spans::FunctionSpans;
@@ -95,7 +95,9 @@ impl<'t> Parser<'t> {
         }
         self.check_redefinition(id, name);
         let mut state = BodyState::new(self.token.span);
+        std::mem::swap(&mut state.body.insts, &mut self.scratch);
         self.body(&mut state);
+        self.scratch = state.take_insts();
         self.out.module.functions[id.index()].body = Some(state.body);
         let spans = &mut self.out.spans.functions[id.index()];
         (spans.stmts, spans.insts, spans.labels) = (state.stmt_spans, state.inst_spans, state.label_spans);
@@ -183,7 +185,7 @@ impl<'t> Parser<'t> {
         let (ty, lanes) = (variable.ty, variable.lanes);
         let symbol = self.symbol(name, span, SymbolKind::Variable(Box::new(variable)));
         if name != "_" {
-            let register = Binding::Unused(ty, lanes);
+            let register = Binding::Unused(ty, lanes, Place::Name);
             let binding = if space == Space::Reg {
                 register
             } else {

@@ -98,6 +98,11 @@ impl<'t> Lexer<'t> {
         rest.get(blanks) == Some(&b':') && rest.get(blanks + 1) != Some(&b':')
     }
 
+    /// Whether the next byte ends an operand.
+    pub fn before_end_of_operand(&self) -> bool {
+        matches!(self.byte(0), b';' | b',' | b']' | b'}')
+    }
+
     /// Whether the next thing, blanks apart, is a digit or a parenthesis.
     pub fn before_number(&self) -> bool {
         let rest = self.text.as_bytes()[self.at..].iter();
@@ -130,10 +135,22 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    /// Passes bytes of a class; at the end of the text there are none.
+    fn pass(&mut self, class: u8) {
+        let bytes = self.text.as_bytes();
+        let mut at = self.at;
+        while at < bytes.len() && is(bytes[at], class) {
+            at += 1;
+        }
+        self.at = at;
+    }
+
     fn skip_blanks(&mut self) {
         loop {
-            let rest = &self.text.as_bytes()[self.at..];
-            self.at += rest.iter().take_while(|byte| is(**byte, SPACE)).count();
+            self.pass(SPACE);
+            if self.byte(0) != b'/' {
+                return;
+            }
             match (self.byte(0), self.byte(1)) {
                 (b'/', b'/') => self.comment(|rest| rest.iter().position(|byte| *byte == b'\n')),
                 (b'/', b'*') => self.comment(|rest| {
@@ -160,9 +177,17 @@ impl<'t> Lexer<'t> {
     }
 
     fn word(&mut self) -> Kind {
-        let rest = &self.text.as_bytes()[self.at..];
-        self.at += rest.iter().take_while(|byte| is(**byte, WORD)).count();
+        self.pass(WORD);
         Kind::Word
+    }
+
+    /// Passes the dotted parts that stand right behind the word passed last: `.global.v2.f32` of `ld.global.v2.f32`.
+    /// Returns where they end.
+    pub fn pass_dotted(&mut self) -> u32 {
+        while self.byte(0) == b'.' && is(self.byte(1), WORD) {
+            self.dot();
+        }
+        self.at as u32
     }
 
     /// `.word` and `.word::word`.
@@ -179,19 +204,18 @@ impl<'t> Lexer<'t> {
     /// Letters belong to a number (`0xFF`, `0f3F800000`, `7U`); a dot does before a digit or at the number's end;
     /// a sign does behind the exponent's `e` of a decimal.
     fn number(&mut self) -> Kind {
-        let start = self.at;
         let radix = self.byte(0) == b'0' && self.byte(1).is_ascii_alphabetic();
         loop {
-            let byte = self.byte(0);
-            let before = if self.at > start {
-                self.text.as_bytes()[self.at - 1]
-            } else {
-                0
+            self.pass(WORD);
+            // There is a byte before: a number starts with a digit.
+            let before = self.text.as_bytes()[self.at - 1];
+            let digit = is(self.byte(1), DIGIT);
+            let part = match self.byte(0) {
+                b'.' => digit || !is(self.byte(1), WORD),
+                b'+' | b'-' => matches!(before, b'e' | b'E') && digit,
+                _ => false,
             };
-            let part = is(byte, WORD)
-                || (byte == b'.' && !radix && (is(self.byte(1), DIGIT) || !is(self.byte(1), WORD)))
-                || (matches!(byte, b'+' | b'-') && !radix && matches!(before, b'e' | b'E') && is(self.byte(1), DIGIT));
-            if !part {
+            if !part || radix {
                 return Kind::Number;
             }
             self.at += 1;

@@ -23,7 +23,7 @@ pub use pieces::pieces;
 pub use spans::{FunctionSpans, HeaderSpans, Pieces, Spans};
 
 use super::diag::{Code, Diag, codes};
-use super::ir::{Module, Opcode};
+use super::ir::{Inst, Module, Opcode};
 use super::source::Span;
 use lexer::{Kind, Lexer, Token, Unterminated};
 use names::Names;
@@ -67,6 +67,8 @@ struct Parser<'t> {
     names: Names<'t>,
     /// Opcodes met so far: each spelling is resolved once.
     opcodes: FxHashMap<&'t str, Arc<Opcode>>,
+    /// Room for the instructions of the body at hand, used again for each.
+    scratch: Vec<Inst>,
     /// Nesting inside the statement at hand.
     depth: u32,
     /// Errors beyond [`MOST_ERRORS`].
@@ -86,6 +88,7 @@ impl<'t> Parser<'t> {
             end: 0,
             names: Names::default(),
             opcodes: FxHashMap::default(),
+            scratch: Vec::new(),
             depth: 0,
             untold: 0,
             out: Parsed::default(),

@@ -13,10 +13,19 @@ use smallvec::SmallVec;
 pub(super) enum Binding {
     /// A register that has occurred.
     Reg(RegId),
-    /// A register that is declared and has not occurred yet: its type and number of components.
-    Unused(Type, u8),
+    /// A register that is declared and has not occurred yet.
+    Unused(Type, u8, Place),
     /// A variable, parameter or function.
     Symbol(SymbolId),
+}
+
+/// Where the id of a register goes once it has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The member of that number of a bank, by the bank's index.
+    Bank(u32, u32),
+    /// The name itself.
+    Name,
 }
 
 /// A declared bank, `%r<8>`, in the scope of that depth.
@@ -57,13 +66,16 @@ const MODULE: u32 = 1;
 const BODY: u32 = 3;
 
 impl Bank<'_> {
-    fn get(&self, number: u32) -> Binding {
+    fn get(&self, at: usize, number: u32) -> Binding {
         let id = if number < DENSE {
             self.ids.get(number as usize).copied().flatten()
         } else {
             self.sparse.get(&number).copied()
         };
-        id.map_or(Binding::Unused(self.ty, self.lanes), Binding::Reg)
+        id.map_or(
+            Binding::Unused(self.ty, self.lanes, Place::Bank(at as u32, number)),
+            Binding::Reg,
+        )
     }
 
     fn set(&mut self, number: u32, reg: RegId) {
@@ -175,10 +187,10 @@ impl<'t> Names<'t> {
     /// What a name stands for here.
     pub fn find(&self, name: &str) -> Option<Binding> {
         match self.bank_of(name) {
-            Some((bank, number)) if self.shadowing == 0 => Some(self.banks[bank].get(number)),
+            Some((bank, number)) if self.shadowing == 0 => Some(self.banks[bank].get(bank, number)),
             Some((bank, number)) => match self.bound(name) {
                 Some((depth, binding)) if depth > self.banks[bank].depth => Some(binding),
-                _ => Some(self.banks[bank].get(number)),
+                _ => Some(self.banks[bank].get(bank, number)),
             },
             None => self.bound(name).map(|(_, binding)| binding),
         }
@@ -195,14 +207,15 @@ impl<'t> Names<'t> {
         Some((self.banks.iter().rposition(has)?, number))
     }
 
-    /// Notes that a declared register has occurred in the function at hand and has an id there from now on.
-    pub fn occurred(&mut self, name: &'t str, reg: RegId) {
-        let bound = self.bound(name).map(|(depth, _)| depth);
-        match self.bank_of(name) {
-            Some((bank, number)) if bound.is_none_or(|depth| depth <= self.banks[bank].depth) => {
-                self.banks[bank].set(number, reg);
+    /// Notes that a register has occurred in the function at hand and has an id there from now on. `place` is what
+    /// [`Names::find`] said of it; [`Place::Name`] where it found nothing.
+    pub fn occurred(&mut self, name: &'t str, place: Place, reg: RegId) {
+        match place {
+            Place::Bank(bank, number) => self.banks[bank as usize].set(number, reg),
+            Place::Name => {
+                let bound = self.bound(name).map(|(depth, _)| depth);
+                self.rebind(name, bound.filter(|depth| *depth > MODULE).unwrap_or(BODY), reg);
             }
-            _ => self.rebind(name, bound.filter(|depth| *depth > MODULE).unwrap_or(BODY), reg),
         }
     }
 
@@ -249,6 +262,23 @@ fn split_number(name: &str) -> Option<(&str, u32)> {
 mod tests {
     use super::*;
 
+    /// Declares nothing; finds the name and gives it a register.
+    fn occur<'t>(names: &mut Names<'t>, name: &'t str, reg: u32) {
+        let place = match names.find(name) {
+            Some(Binding::Unused(_, _, place)) => place,
+            _ => Place::Name,
+        };
+        names.occurred(name, place, RegId(reg));
+    }
+
+    /// The type of a register that has not occurred yet.
+    fn unused(names: &Names<'_>, name: &str) -> Option<Type> {
+        match names.find(name) {
+            Some(Binding::Unused(ty, ..)) => Some(ty),
+            _ => None,
+        }
+    }
+
     #[test]
     fn scopes_and_banks_shadow_each_other() {
         let mut names = Names::default();
@@ -256,24 +286,29 @@ mod tests {
             names.open();
         }
         names.declare_bank("%r", 8, Type::B32, 1).unwrap();
-        names.occurred("%r3", RegId(0));
+        occur(&mut names, "%r3", 0);
         assert_eq!(names.find("%r3"), Some(Binding::Reg(RegId(0))));
         assert_eq!(names.find("%r8"), None);
         assert_eq!(names.find("%r03"), None);
         names.open();
         names.declare_bank("%r", 4, Type::F32, 1).unwrap();
-        assert_eq!(names.find("%r3"), Some(Binding::Unused(Type::F32, 1)));
-        names.occurred("%r3", RegId(1));
+        assert_eq!(unused(&names, "%r3"), Some(Type::F32));
+        occur(&mut names, "%r3", 1);
         assert_eq!(names.find("%r3"), Some(Binding::Reg(RegId(1))));
-        assert_eq!(names.find("%r5"), Some(Binding::Unused(Type::B32, 1)));
-        names.declare("%r5", Binding::Unused(Type::F64, 1)).unwrap();
-        assert_eq!(names.find("%r5"), Some(Binding::Unused(Type::F64, 1)));
-        names.occurred("%r5", RegId(2));
+        assert_eq!(unused(&names, "%r5"), Some(Type::B32));
+        names
+            .declare("%r5", Binding::Unused(Type::F64, 1, Place::Name))
+            .unwrap();
+        assert_eq!(unused(&names, "%r5"), Some(Type::F64));
+        occur(&mut names, "%r5", 2);
         assert_eq!(names.find("%r5"), Some(Binding::Reg(RegId(2))));
         names.close();
         assert_eq!(names.find("%r3"), Some(Binding::Reg(RegId(0))));
-        assert_eq!(names.find("%r5"), Some(Binding::Unused(Type::B32, 1)));
-        assert_eq!(names.declare("%r5", Binding::Unused(Type::B32, 1)), Err(None));
+        assert_eq!(unused(&names, "%r5"), Some(Type::B32));
+        assert_eq!(
+            names.declare("%r5", Binding::Unused(Type::B32, 1, Place::Name)),
+            Err(None)
+        );
         assert!(names.declare_bank("%r", 1, Type::B32, 1).is_err());
         names.close();
         assert_eq!(names.find("%r3"), None);
@@ -295,7 +330,7 @@ mod tests {
             names.open();
         }
         names.declare_bank("%r", 1 << 24, Type::B32, 1).unwrap();
-        names.occurred("%r16000000", RegId(7));
+        occur(&mut names, "%r16000000", 7);
         assert_eq!(names.find("%r16000000"), Some(Binding::Reg(RegId(7))));
         assert!(names.banks[0].ids.is_empty());
     }
@@ -305,13 +340,13 @@ mod tests {
         let mut names = Names::default();
         names.open();
         names.declare_bank("%ra", 4, Type::U32, 1).unwrap();
-        names.declare("%x", Binding::Unused(Type::U32, 1)).unwrap();
+        names.declare("%x", Binding::Unused(Type::U32, 1, Place::Name)).unwrap();
         for _ in 0..2 {
             names.open();
             names.open();
             for name in ["%ra1", "%x"] {
-                assert_eq!(names.find(name), Some(Binding::Unused(Type::U32, 1)));
-                names.occurred(name, RegId(0));
+                assert_eq!(unused(&names, name), Some(Type::U32));
+                occur(&mut names, name, 0);
                 assert_eq!(names.find(name), Some(Binding::Reg(RegId(0))));
             }
             names.close();

@@ -12,7 +12,9 @@ use crate::ptx::isa::{Effect, Extent};
 impl Solver<'_, '_> {
     /// Finds what is known exactly of the values that conditions are computed from.
     pub(super) fn find_caps(&mut self) {
-        let Parts { body, cfg, ssa, loops, .. } = self.parts;
+        let Parts {
+            body, cfg, ssa, loops, ..
+        } = self.parts;
         let mut seen = vec![false; ssa.len()];
         let mut sums = Sums::new(loops);
         for block in (0..cfg.blocks()).filter(|block| cfg.is_reachable(*block)) {
@@ -75,7 +77,9 @@ impl Solver<'_, '_> {
             }
             _ => None,
         };
-        let Some(left) = sum.and_then(|sum| sum.remains()) else { return };
+        let Some(left) = sum.and_then(|sum| sum.remains()) else {
+            return;
+        };
         for leaf in &left {
             for value in leaf_values(*leaf) {
                 self.watchers.entry(value).or_default().push(inst.0);

@@ -98,7 +98,11 @@ pub struct Uniformity {
 
 impl Uniformity {
     /// Finds the extents of a function's values.
-    pub(super) fn new<'a>(parts: Parts<'a>, surroundings: &'a Surroundings<'a>, evaluator: &'a mut Evaluator<'_>) -> Self {
+    pub(super) fn new<'a>(
+        parts: Parts<'a>,
+        surroundings: &'a Surroundings<'a>,
+        evaluator: &'a mut Evaluator<'_>,
+    ) -> Self {
         let mut solver = Solver::new(parts, surroundings, evaluator);
         solver.find_caps();
         solver.run();

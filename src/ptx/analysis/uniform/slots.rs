@@ -60,7 +60,9 @@ impl Solver<'_, '_> {
 
     /// The call must be looked at again when its arguments change.
     fn watch_arguments(&mut self, at: InstId) {
-        let Some(call) = Call::of(self.parts.module, at, &self.parts.body.insts[at.index()]) else { return };
+        let Some(call) = Call::of(self.parts.module, at, &self.parts.body.insts[at.index()]) else {
+            return;
+        };
         for symbol in symbols(call.args) {
             self.slot_readers.entry(Slot::Param(symbol)).or_default().push(at.0);
         }
@@ -131,7 +133,9 @@ impl Solver<'_, '_> {
 
     /// What a call leaves in the parameters that take its results.
     pub(super) fn call(&mut self, id: InstId, block: u32) {
-        let Some(call) = Call::of(self.parts.module, id, &self.parts.body.insts[id.index()]) else { return };
+        let Some(call) = Call::of(self.parts.module, id, &self.parts.body.insts[id.index()]) else {
+            return;
+        };
         let extent = self.call_result(id, block).0;
         for symbol in symbols(call.results) {
             self.fill(Slot::Param(symbol), extent, Filled::Inst(id));

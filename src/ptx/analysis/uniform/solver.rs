@@ -1,7 +1,7 @@
 //! The solver: raises extents until nothing changes.
 
-use super::users::{User, Users};
 use super::slots::is_param_slot;
+use super::users::{User, Users};
 use super::variance::variance;
 use super::{Filled, Parts, Slot, Surroundings, Uniformity, Why};
 use crate::ptx::analysis::exact::Evaluator;
@@ -45,7 +45,12 @@ pub(super) struct Solver<'a, 'e> {
 impl<'a, 'e> Solver<'a, 'e> {
     pub(super) fn new(parts: Parts<'a>, surroundings: &'a Surroundings<'a>, evaluator: &'a mut Evaluator<'e>) -> Self {
         let values = parts.ssa.len();
-        let natures: Vec<Nature> = parts.body.insts.iter().map(|inst| nature(inst, |inst| is_param_slot(parts, inst))).collect();
+        let natures: Vec<Nature> = parts
+            .body
+            .insts
+            .iter()
+            .map(|inst| nature(inst, |inst| is_param_slot(parts, inst)))
+            .collect();
         let mut solver = Self {
             parts,
             surroundings,
@@ -84,7 +89,10 @@ impl<'a, 'e> Solver<'a, 'e> {
             }
         }
         for (symbol, extent) in surroundings.params {
-            solver.facts.slots.insert(Slot::Param(*symbol), (*extent, Filled::Caller));
+            solver
+                .facts
+                .slots
+                .insert(Slot::Param(*symbol), (*extent, Filled::Caller));
         }
         solver.find_slots();
         solver
@@ -137,7 +145,10 @@ impl<'a, 'e> Solver<'a, 'e> {
         if !defs.is_empty() {
             let result = self.result(id, block);
             for (def, before) in defs.iter().zip(ssa.before(id)) {
-                let own = self.left_over(*def, block).filter(|left| left.0 < result.0).unwrap_or(result);
+                let own = self
+                    .left_over(*def, block)
+                    .filter(|left| left.0 < result.0)
+                    .unwrap_or(result);
                 let (extent, why) = self.guarded(id, block, *before, own);
                 self.raise(*def, extent, why);
             }
@@ -168,7 +179,12 @@ impl<'a, 'e> Solver<'a, 'e> {
     /// Queues the users of a value; with a loop, only those outside of it.
     fn notify(&mut self, id: ValueId, outside: Option<LoopId>) {
         let Parts { cfg, ssa, loops, .. } = self.parts;
-        let watchers = self.watchers.get(&id).into_iter().flatten().map(|inst| User::Inst(*inst));
+        let watchers = self
+            .watchers
+            .get(&id)
+            .into_iter()
+            .flatten()
+            .map(|inst| User::Inst(*inst));
         for user in self.users.of(id).chain(watchers) {
             let block = match user {
                 User::Phi(phi) => ssa.value(phi).map_or(0, |value| value.block),
@@ -214,7 +230,13 @@ impl<'a, 'e> Solver<'a, 'e> {
 
     /// Threads part at the end of a block: values merged behind it differ, and so do those of loops left in different rounds.
     fn part(&mut self, block: u32, extent: Extent) {
-        let Parts { cfg, ssa, loops, converge, .. } = self.parts;
+        let Parts {
+            cfg,
+            ssa,
+            loops,
+            converge,
+            ..
+        } = self.parts;
         if converge.succs(block).len() > 1 {
             for join in converge.joins(cfg, block) {
                 for phi in ssa.phis(join) {

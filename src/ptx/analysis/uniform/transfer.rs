@@ -1,7 +1,7 @@
 //! What instructions make of the extents of their operands.
 
-use super::solver::Solver;
 use super::Why;
+use super::solver::Solver;
 use crate::ptx::analysis::exact::Evaluator;
 use crate::ptx::analysis::source::Nature;
 use crate::ptx::flow::{Definition, ValueId};
@@ -75,7 +75,9 @@ impl Solver<'_, '_> {
 
     /// Adds what a guard does: where it does not hold, the value from before stays.
     pub(super) fn guarded(&self, id: InstId, block: u32, before: ValueId, result: (Extent, Why)) -> (Extent, Why) {
-        let Some(value) = self.parts.ssa.value(before) else { return result };
+        let Some(value) = self.parts.ssa.value(before) else {
+            return result;
+        };
         let mut worst = result;
         // Nothing was there before: what is read later is what was written.
         if value.definition == Definition::Undefined {
@@ -105,5 +107,7 @@ fn special_extent(operand: &Operand, evaluator: &Evaluator) -> Extent {
 
 /// The same for a special register by name.
 pub(super) fn special_named(name: &str, evaluator: &Evaluator) -> Extent {
-    Special::from_name(name).map_or(Extent::Thread, |special| special_extent(&Operand::Special(special), evaluator))
+    Special::from_name(name).map_or(Extent::Thread, |special| {
+        special_extent(&Operand::Special(special), evaluator)
+    })
 }

@@ -28,7 +28,11 @@ impl Users {
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         for at in 0..parts.body.insts.len() as u32 {
             let inst = InstId(at);
-            let read = ssa.uses(inst).iter().chain(ssa.before(inst)).filter(|value| value.is_some());
+            let read = ssa
+                .uses(inst)
+                .iter()
+                .chain(ssa.before(inst))
+                .filter(|value| value.is_some());
             pairs.extend(read.map(|value| (value.0, at)));
         }
         for (phi, _) in ssa.values() {

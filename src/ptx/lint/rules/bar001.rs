@@ -83,7 +83,9 @@ fn say(context: &Context, unit: &Unit, parting: &Parting) -> Diag {
     );
     let diag = at_barrier(context, unit, parting, RULE.code, message).note(law(parting));
     match meeting_line(context, unit, parting.block) {
-        Some(line) => diag.help(format!("move the barrier to where all threads meet again, before line {line}'s instruction")),
+        Some(line) => diag.help(format!(
+            "move the barrier to where all threads meet again, before line {line}'s instruction"
+        )),
         None => diag.help("move the barrier in front of the branch, or let all threads take it"),
     }
 }

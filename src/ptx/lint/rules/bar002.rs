@@ -82,7 +82,10 @@ fn check(context: &Context) -> Vec<Diag> {
 }
 
 fn say(context: &Context, unit: &Unit, parting: &Parting) -> Diag {
-    let message = format!("{} wait at different barriers in the arms of one branch", who(parting.extent));
+    let message = format!(
+        "{} wait at different barriers in the arms of one branch",
+        who(parting.extent)
+    );
     let diag = at_barrier(context, unit, parting, RULE.code, message).note(law(parting));
     match parting.extent {
         Extent::Thread => diag.help("keep one barrier behind the place where the arms meet, or use `barrier.sync` in both"),

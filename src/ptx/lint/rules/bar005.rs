@@ -75,12 +75,18 @@ fn check(context: &Context) -> Vec<Diag> {
 
 fn say(context: &Context, unit: &Unit, parting: &Parting) -> Diag {
     let starved = parting.sites.iter().find_map(|site| {
-        let numbered = context.numbered().iter().find(|numbered| numbered.function == unit.id && numbered.inst == site.inst)?;
+        let numbered = context
+            .numbered()
+            .iter()
+            .find(|numbered| numbered.function == unit.id && numbered.inst == site.inst)?;
         shortfall(parting, numbered)
     });
     let first = context.span(unit.id, parting.sites[0].inst);
     let at = context.span(unit.id, parting.at);
-    let message = format!("some {} exit here before a barrier that the others reach", who(parting.extent));
+    let message = format!(
+        "some {} exit here before a barrier that the others reach",
+        who(parting.extent)
+    );
     let diag = match &starved {
         None => Diag::info(RULE.code, at, message)
             .related(first, "the next barrier is here")
@@ -103,13 +109,17 @@ fn shortfall<'n>(parting: &Parting, numbered: &'n Numbered) -> Option<(Level, &'
     }
     let left = u64::from(numbered.threads.len());
     match numbered.shape.threads() {
-        Some(threads) if left < count && count <= u64::from(threads) => {
-            Some((Level::Error, numbered, format!("it counts {count} threads, but only {left} of {threads} can come")))
-        }
+        Some(threads) if left < count && count <= u64::from(threads) => Some((
+            Level::Error,
+            numbered,
+            format!("it counts {count} threads, but only {left} of {threads} can come"),
+        )),
         // Who leaves is not known in every thread; the count takes in the whole CTA.
-        Some(threads) if !numbered.sure && count == u64::from(threads) => {
-            Some((Level::Error, numbered, format!("it counts all {count} threads of the CTA")))
-        }
+        Some(threads) if !numbered.sure && count == u64::from(threads) => Some((
+            Level::Error,
+            numbered,
+            format!("it counts all {count} threads of the CTA"),
+        )),
         None if !numbered.sure => Some((Level::Warning, numbered, format!("it counts {count} threads"))),
         _ => None,
     }

@@ -77,10 +77,19 @@ struct Class<'n> {
 fn check(context: &Context) -> Vec<Diag> {
     let numbered = context.numbered();
     let functions: BTreeSet<FuncId> = numbered.iter().map(|numbered| numbered.function).collect();
-    let mut found: Vec<Diag> = numbered.iter().filter_map(|numbered| oversized(context, numbered)).collect();
+    let mut found: Vec<Diag> = numbered
+        .iter()
+        .filter_map(|numbered| oversized(context, numbered))
+        .collect();
     found.extend(functions.into_iter().flat_map(|function| {
-            let own: Vec<&Numbered> = numbered.iter().filter(|numbered| numbered.function == function).collect();
-            classes(&own).into_iter().filter_map(|class| judge(context, &class)).collect::<Vec<_>>()
+        let own: Vec<&Numbered> = numbered
+            .iter()
+            .filter(|numbered| numbered.function == function)
+            .collect();
+        classes(&own)
+            .into_iter()
+            .filter_map(|class| judge(context, &class))
+            .collect::<Vec<_>>()
     }));
     found
 }
@@ -88,7 +97,9 @@ fn check(context: &Context) -> Vec<Diag> {
 /// A count above the CTA's own size.
 fn oversized(context: &Context, numbered: &Numbered) -> Option<Diag> {
     let most = u64::from(numbered.shape.most_threads());
-    let count = numbered.any(numbered.count.as_ref(), |count| count > most && count <= u64::from(MOST_THREADS))?;
+    let count = numbered.any(numbered.count.as_ref(), |count| {
+        count > most && count <= u64::from(MOST_THREADS)
+    })?;
     let message = format!("the barrier counts {count} threads, but the CTA has {most}: it never completes");
     let diag = Diag::error(RULE.code, context.span(numbered.function, numbered.inst), message);
     Some(match numbered.shape.threads() {
@@ -99,7 +110,9 @@ fn oversized(context: &Context, numbered: &Numbered) -> Option<Diag> {
 
 /// Groups the counted barriers; none where a number or count is not known, since it could be any.
 fn classes<'n>(all: &[&'n Numbered]) -> Vec<Class<'n>> {
-    let unknown = |numbered: &&Numbered| numbered.shared || numbered.id.is_none() || (numbered.counted && numbered.count().is_none());
+    let unknown = |numbered: &&Numbered| {
+        numbered.shared || numbered.id.is_none() || (numbered.counted && numbered.count().is_none())
+    };
     if all.iter().any(unknown) {
         return Vec::new();
     }
@@ -108,26 +121,37 @@ fn classes<'n>(all: &[&'n Numbered]) -> Vec<Class<'n>> {
         .map(|(id, count)| Class {
             id,
             count,
-            members: all.iter().copied().filter(|numbered| numbered.count() == Some(count) && !numbered.coming(id).is_empty()).collect(),
+            members: all
+                .iter()
+                .copied()
+                .filter(|numbered| numbered.count() == Some(count) && !numbered.coming(id).is_empty())
+                .collect(),
         })
         .collect()
 }
 
 /// The numbers that a barrier has in the threads that come, with its count.
 fn keys(numbered: &Numbered) -> Vec<(u64, u64)> {
-    let (Some(id), Some(count)) = (&numbered.id, numbered.count()) else { return Vec::new() };
+    let (Some(id), Some(count)) = (&numbered.id, numbered.count()) else {
+        return Vec::new();
+    };
     match id.constant() {
         Some(id) => vec![(id & 0xffff_ffff, count)],
         // Without the exact shape there may be fewer threads, and then fewer of these barriers.
         None if numbered.shape.threads().is_none() => Vec::new(),
-        None => numbered.threads.iter().map(|thread| (id.of(thread) & 0xffff_ffff, count)).collect(),
+        None => numbered
+            .threads
+            .iter()
+            .map(|thread| (id.of(thread) & 0xffff_ffff, count))
+            .collect(),
     }
 }
 
 fn judge(context: &Context, class: &Class) -> Option<Diag> {
     let first = class.members.first()?;
     // Numbers that are wrong in themselves have rules of their own.
-    if class.count == 0 || class.count % 32 != 0 || class.count > u64::from(first.shape.most_threads()) || class.id > 15 {
+    if class.count == 0 || class.count % 32 != 0 || class.count > u64::from(first.shape.most_threads()) || class.id > 15
+    {
         return None;
     }
     if first.shape.most_threads() < 32 || matches!(first.shape, Shape::Unknown(_)) {
@@ -136,17 +160,28 @@ fn judge(context: &Context, class: &Class) -> Option<Diag> {
     let arrivals = |numbered: &&&Numbered| u64::from(numbered.coming(class.id).warps()) * 32;
     let is_arrive = |numbered: &&&Numbered| numbered.op == BarrierOp::Arrive;
     let waiting = class.members.iter().filter(|numbered| !is_arrive(numbered));
-    let waiters = waiting.clone().fold(Threads::default(), |sum, numbered| sum.union(numbered.coming(class.id)));
-    let arriving: u64 = class.members.iter().filter(is_arrive).map(|numbered| arrivals(&numbered)).sum();
+    let waiters = waiting
+        .clone()
+        .fold(Threads::default(), |sum, numbered| sum.union(numbered.coming(class.id)));
+    let arriving: u64 = class
+        .members
+        .iter()
+        .filter(is_arrive)
+        .map(|numbered| arrivals(&numbered))
+        .sum();
     let endless = class.members.iter().filter(is_arrive).any(|numbered| numbered.in_loop);
     let most = u64::from(waiters.warps()) * 32 + arriving;
     // A warp that waits arrives once; one that does not may arrive at each of its `arrive`s.
     if !endless && most < class.count {
-        let what = format!("barrier {} counts {} threads, but at most {most} can come: it never completes", class.id, class.count);
+        let what = format!(
+            "barrier {} counts {} threads, but at most {most} can come: it never completes",
+            class.id, class.count
+        );
         return Some(diag(context, class, what));
     }
     let total: u64 = class.members.iter().map(|numbered| arrivals(&numbered)).sum();
-    let settled = first.shape.threads().is_some() && class.members.iter().all(|numbered| numbered.sure && !numbered.in_loop);
+    let settled =
+        first.shape.threads().is_some() && class.members.iter().all(|numbered| numbered.sure && !numbered.in_loop);
     if settled && total % class.count != 0 {
         let what = format!(
             "{total} threads come to barrier {} altogether, which counts {}: the last {} are left over",
@@ -165,8 +200,15 @@ fn diag(context: &Context, class: &Class, message: String) -> Diag {
     for numbered in &class.members {
         let come = numbered.coming(class.id).len();
         let bound = if numbered.sure { "" } else { "up to " };
-        let verb = if numbered.op == BarrierOp::Arrive { "arrive" } else { "arrive and wait" };
-        diag = diag.related(context.span(numbered.function, numbered.inst), format!("{bound}{come} threads {verb} here"));
+        let verb = if numbered.op == BarrierOp::Arrive {
+            "arrive"
+        } else {
+            "arrive and wait"
+        };
+        diag = diag.related(
+            context.span(numbered.function, numbered.inst),
+            format!("{bound}{come} threads {verb} here"),
+        );
     }
     if first.shape.threads().is_none() {
         diag = diag.note("the CTA's shape is not known: this holds for every one-dimensional CTA");

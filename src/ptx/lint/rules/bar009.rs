@@ -56,9 +56,17 @@ fn check(context: &Context) -> Vec<Diag> {
     for numbered in context.numbered() {
         if let Some(count) = numbered.any(numbered.count.as_ref(), |count| count % 32 != 0) {
             let span = context.span(numbered.function, numbered.inst);
-            let diag = Diag::error(RULE.code, span, format!("the barrier counts {count} threads, which is not a multiple of 32"))
-                .note("arrival is counted in whole warps")
-                .help(format!("count {} or {} threads", count / 32 * 32, count.div_ceil(32) * 32));
+            let diag = Diag::error(
+                RULE.code,
+                span,
+                format!("the barrier counts {count} threads, which is not a multiple of 32"),
+            )
+            .note("arrival is counted in whole warps")
+            .help(format!(
+                "count {} or {} threads",
+                count / 32 * 32,
+                count.div_ceil(32) * 32
+            ));
             found.push(diag);
         }
     }

@@ -87,7 +87,11 @@ fn judge(context: &Context, unit: &Unit, at: InstId, inst: &Inst) -> Option<Diag
     let value = unit.ssa.use_of(at, inst.guard?.reg)?;
     let seen = unit.uniformity.seen_from(&unit.loops, value, block).0;
     // Of a branch that ends its block, the analysis may know better than its predicate tells.
-    let extent = if unit.cfg.last(block) == Some(at) { seen.min(unit.uniformity.branch(block)) } else { seen };
+    let extent = if unit.cfg.last(block) == Some(at) {
+        seen.min(unit.uniformity.branch(block))
+    } else {
+        seen
+    };
     if extent < Extent::Thread {
         return None;
     }

@@ -53,7 +53,11 @@ Count the threads that take part.
 ";
 
 fn check(context: &Context) -> Vec<Diag> {
-    context.numbered().iter().filter_map(|numbered| say(context, numbered)).collect()
+    context
+        .numbered()
+        .iter()
+        .filter_map(|numbered| say(context, numbered))
+        .collect()
 }
 
 fn say(context: &Context, numbered: &Numbered) -> Option<Diag> {

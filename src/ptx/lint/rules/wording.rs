@@ -32,10 +32,16 @@ pub(super) fn at_barrier(context: &Context, unit: &Unit, parting: &Parting, code
         _ => "not reached by all warps of the CTA".to_owned(),
     };
     for site in parting.sites.iter().skip(1).take(4) {
-        diag = diag.related(context.span(unit.id, site.inst), format!("{} suffers too", barrier_name(unit, site)));
+        diag = diag.related(
+            context.span(unit.id, site.inst),
+            format!("{} suffers too", barrier_name(unit, site)),
+        );
     }
     if parting.sites.len() > 5 {
-        diag = diag.note(format!("{} more barriers suffer from the same branch", parting.sites.len() - 5));
+        diag = diag.note(format!(
+            "{} more barriers suffer from the same branch",
+            parting.sites.len() - 5
+        ));
     }
     with_causes(context, unit, parting, diag)
 }
@@ -81,7 +87,11 @@ pub(super) fn meeting_line(context: &Context, unit: &Unit, block: u32) -> Option
 
 /// Threads of a warp or warps of a CTA: who parts.
 pub(super) fn who(extent: Extent) -> &'static str {
-    if extent == Extent::Thread { "lanes of one warp" } else { "warps of the CTA" }
+    if extent == Extent::Thread {
+        "lanes of one warp"
+    } else {
+        "warps of the CTA"
+    }
 }
 
 /// What the ISA says of barriers that are not met by all.
