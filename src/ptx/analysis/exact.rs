@@ -153,11 +153,9 @@ impl<'a> Evaluator<'a> {
     /// The values that a value is computed from.
     fn inputs(&self, id: ValueId, out: &mut Vec<ValueId>) {
         match self.ssa.value(id).map(|value| value.definition) {
-            Some(Definition::Inst(inst)) => {
-                if self.body.insts[inst.index()].op.effect == Effect::Pure {
-                    out.extend(self.ssa.uses(inst).iter().copied().filter(|used| used.is_some()));
-                    out.extend(self.ssa.before(inst).iter().copied().filter(|before| before.is_some()));
-                }
+            Some(Definition::Inst(inst)) if self.body.insts[inst.index()].op.effect == Effect::Pure => {
+                out.extend(self.ssa.uses(inst).iter().copied().filter(|used| used.is_some()));
+                out.extend(self.ssa.before(inst).iter().copied().filter(|before| before.is_some()));
             }
             Some(Definition::Phi(block)) => {
                 out.extend(self.ssa.phi_inputs(id).iter().copied().filter(|input| input.is_some()));
