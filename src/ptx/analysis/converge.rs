@@ -144,7 +144,7 @@ impl Converge {
     }
 
     /// The blocks where paths from different successors of a block first come together: values merged there depend on the branch.
-    pub fn joins(&self, cfg: &Cfg, block: u32) -> Vec<u32> {
+    pub fn joins(&self, cfg: &Cfg, loops: &Loops, block: u32) -> Vec<u32> {
         let mut search = JoinSearch {
             converge: self,
             cfg,
@@ -155,12 +155,16 @@ impl Converge {
             joins: Vec::new(),
             headers: false,
         };
+        // From within a loop, threads may come round to the branch instead of going on to the meeting point.
+        let comes_round = loops
+            .innermost(block)
+            .is_some_and(|id| search.meeting.is_none_or(|meeting| !loops.contains(id, meeting)));
         for to in self.succs(block) {
             search.reach(*to, *to);
         }
         while let Some((_, at)) = search.pending.pop_first() {
             let label = search.labels.get(&at).copied().unwrap_or(at);
-            if search.pending.is_empty() && !search.headers {
+            if search.pending.is_empty() && !search.headers && !comes_round {
                 // All threads still under way come from here: they meet others at the meeting point or nowhere.
                 if let Some(meeting) = search.meeting
                     && search.labels.get(&meeting).is_some_and(|known| *known != label)

@@ -225,7 +225,7 @@ impl<'l> Sums<'l> {
         };
         self.loops
             .innermost(block)
-            .filter(|id| self.loops.get(*id).header == block)
+            .filter(|id| self.loops.get(*id).header == block && self.loops.get(*id).is_natural())
     }
 
     /// Where a counter starts, and what is added to it in each round.

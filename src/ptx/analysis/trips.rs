@@ -37,6 +37,9 @@ pub(super) fn exit_extent(evaluator: &mut Evaluator, loops: &Loops, id: LoopId, 
     let cfg = evaluator.cfg();
     let natural = loops.get(id);
     // Each iteration must pass the branch.
+    if !natural.is_natural() {
+        return None;
+    }
     if !natural.latches.iter().all(|latch| cfg.dom().dominates(block, *latch)) {
         return None;
     }

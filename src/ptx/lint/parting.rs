@@ -5,12 +5,12 @@
 use super::bounds::Certainty;
 use super::causes::Causes;
 use super::departures;
-use crate::ptx::analysis::{BarrierSite, Unit};
+use crate::ptx::analysis::{BarrierSite, Unit, Why};
 use crate::ptx::diag::Level;
 use crate::ptx::flow::{Condition, Definition, LoopId, ValueId};
 use crate::ptx::ir::{BarrierOp, FuncId, InstId};
 use crate::ptx::isa::Extent;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// How the threads part.
@@ -50,6 +50,10 @@ pub(super) struct Parting {
 }
 
 impl Parting {
+    fn is_rounds(&self) -> bool {
+        matches!(self.shape, Shape::Rounds(_))
+    }
+
     /// How bad it is.
     pub(super) fn level(&self) -> Level {
         let lanes = self.extent == Extent::Thread && self.sites.iter().any(|site| site.aligned);
@@ -85,8 +89,35 @@ pub(super) fn find(unit: &Unit) -> Vec<Parting> {
     let mut causes = Causes::new(unit);
     let mut found = guards(unit);
     found.extend(branches(unit, &mut causes));
+    let loops: FxHashSet<u32> = found
+        .iter()
+        .filter(|parting| parting.is_rounds())
+        .map(|parting| parting.block)
+        .collect();
+    found.retain(|parting| !follows(unit, parting, &loops));
     found.extend(departures::find(unit, &mut causes));
     found
+}
+
+/// Whether threads part only because they left one of those loops in different rounds: it has a finding of its own,
+/// and what repairs it repairs this.
+fn follows(unit: &Unit, parting: &Parting, loops: &FxHashSet<u32>) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut next = parting.condition.map(|value| (value, parting.block));
+    while let Some((value, block)) = next.filter(|(value, _)| seen.insert(*value)) {
+        let why = match unit.uniformity.seen_from(&unit.loops, value, block).1 {
+            Why::Operand(_) => unit.uniformity.why(value),
+            rounds => rounds,
+        };
+        let own = unit.ssa.value(value).map_or(block, |value| value.block);
+        next = match why {
+            Why::Rounds(_, exit) if exit != parting.block && loops.contains(&exit) => return true,
+            Why::Rounds(_, exit) | Why::Join(exit) => condition(unit, exit).map(|value| (value, exit)),
+            Why::Operand(from) | Why::Guard(from) => Some((from, own)),
+            _ => None,
+        };
+    }
+    false
 }
 
 /// Barriers with a guard that differs between threads, by guard.

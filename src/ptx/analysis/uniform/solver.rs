@@ -238,7 +238,7 @@ impl<'a, 'e> Solver<'a, 'e> {
             ..
         } = self.parts;
         if converge.succs(block).len() > 1 {
-            for join in converge.joins(cfg, block) {
+            for join in converge.joins(cfg, loops, block) {
                 for phi in ssa.phis(join) {
                     let inputs = ssa.phi_inputs(*phi);
                     if inputs.iter().any(|input| *input != inputs[0]) {
