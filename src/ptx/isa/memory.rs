@@ -292,7 +292,7 @@ pub(super) static ROWS: &[Row] = &[
         Other,
         POLICY,
         &[
-            "createpolicy.range{.global}.primary{.secondary}.b64 d, [a], first:b32, total:b32 @7.4,sm_80",
+            "createpolicy.range{.global}.primary{.secondary}.b64 d, [a], first:u32, total:u32 @7.4,sm_80",
             "createpolicy.fractional.primary{.secondary}.b64 d{, fraction:f32} @7.4,sm_80",
             "createpolicy.cvt.L2.b64 d, property:b64 @7.4,sm_80",
         ],

@@ -213,7 +213,13 @@ impl Fit<'_> {
             return Err(Complaint::Elements(want.unwrap_or(1), parts.len()));
         }
         for part in parts {
-            if *part == Operand::Sink && spec.role != Role::Use {
+            // ptxas looks at the registers among the sources; what it makes of the rest depends on the instruction.
+            let skipped = match part {
+                Operand::Sink => spec.role != Role::Use,
+                Operand::Special(_) => spec.role == Role::Use,
+                _ => false,
+            };
+            if skipped {
                 continue;
             }
             if matches!(
