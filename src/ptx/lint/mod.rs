@@ -1,7 +1,9 @@
 //! The linter: runs legality checks and rules over a parsed module.
 
 mod bounds;
+mod causes;
 mod context;
+mod departures;
 mod explain;
 mod named;
 mod parting;
