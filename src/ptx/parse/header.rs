@@ -14,8 +14,13 @@ impl<'t> Parser<'t> {
         let first = self.token.span;
         while self.token.kind != Kind::End {
             self.depth = 0;
-            self.item();
+            if self.missing.is_some() && self.is_bare() {
+                self.bare();
+            } else {
+                self.item();
+            }
         }
+        self.supply_header();
         self.check_header(first);
         self.names.close();
     }
