@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "cli/dialects.rs"]
+mod dialects;
 #[path = "cli/emit.rs"]
 mod emit;
 #[path = "cli/fmt.rs"]
@@ -19,6 +21,8 @@ mod readme;
 mod run;
 #[path = "cli/streams.rs"]
 mod streams;
+#[path = "cli/targets.rs"]
+mod targets;
 
 use run::{command, err, out, ptxgen, ptxgen_reading, status, transcript};
 use std::fs;
@@ -38,7 +42,7 @@ fn help_and_version_succeed_on_standard_output() {
         assert_eq!((status(&output), err(&output).as_str()), (0, ""), "{args:?}");
     }
     insta::assert_snapshot!("help", out(&ptxgen(&["--help"])));
-    for name in ["emit", "list", "lint"] {
+    for name in ["emit", "list", "lint", "targets"] {
         insta::assert_snapshot!(format!("help_{name}"), out(&ptxgen(&[name, "--help"])));
     }
 }

@@ -200,7 +200,10 @@ mod tests {
         assert_eq!(PtxVersion::new(1, 0).previous(), None);
         assert!(!PtxVersion::new(8, 9).is_known());
         for (wrong, near) in [((8, 9), (8, 8)), ((10, 2), (9, 5)), ((5, 4), (5, 1)), ((0, 1), (1, 0))] {
-            assert_eq!(PtxVersion::new(wrong.0, wrong.1).nearest(), PtxVersion::new(near.0, near.1));
+            assert_eq!(
+                PtxVersion::new(wrong.0, wrong.1).nearest(),
+                PtxVersion::new(near.0, near.1)
+            );
         }
     }
 

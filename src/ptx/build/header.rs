@@ -32,15 +32,14 @@ pub(super) fn target(needs: &Needs, wanted: Option<Target>) -> Result<Target, Bu
 ///
 /// # Errors
 /// What the version lacks, or that there is none of that number.
-pub(super) fn version(
-    needs: &Needs,
-    target: Target,
-    wanted: Option<PtxVersion>,
-) -> Result<PtxVersion, BuildError> {
+pub(super) fn version(needs: &Needs, target: Target, wanted: Option<PtxVersion>) -> Result<PtxVersion, BuildError> {
     let Some(least) = target.min_ptx() else {
         return Err(BuildError::Unknown(format!("target {target}")));
     };
-    let gates = needs.all.iter().filter_map(|need| Some((format!("`{}`", need.what), need.gate.ptx?)));
+    let gates = needs
+        .all
+        .iter()
+        .filter_map(|need| Some((format!("`{}`", need.what), need.gate.ptx?)));
     let (what, needs) = gates.fold((format!("target {target}"), least), |most, next| {
         if next.1 > most.1 { next } else { most }
     });

@@ -126,7 +126,9 @@ impl Collector<'_> {
 
     fn parameter(&mut self, kind: FunctionKind, symbol: SymbolId) {
         self.variable(symbol);
-        let Some(variable) = self.module.variable(symbol) else { return };
+        let Some(variable) = self.module.variable(symbol) else {
+            return;
+        };
         let (array, place) = (!variable.dims.is_empty(), Place::Symbol(symbol));
         match kind {
             FunctionKind::Entry if array => self.add("an array as a parameter", gate(1, 4, 0), place),
@@ -139,7 +141,10 @@ impl Collector<'_> {
 
     /// How many bytes a kernel's parameters may have has grown.
     fn parameter_space(&mut self, id: FuncId, function: &Function) {
-        let variables = function.params.iter().filter_map(|symbol| self.module.variable(*symbol));
+        let variables = function
+            .params
+            .iter()
+            .filter_map(|symbol| self.module.variable(*symbol));
         let bytes = variables.fold(0u64, |bytes, variable| {
             let aligned = bytes.next_multiple_of(u64::from(variable.alignment().max(1)));
             aligned.saturating_add(variable.size().unwrap_or(0))
@@ -151,7 +156,9 @@ impl Collector<'_> {
     }
 
     fn variable(&mut self, symbol: SymbolId) {
-        let Some(variable) = self.module.variable(symbol) else { return };
+        let Some(variable) = self.module.variable(symbol) else {
+            return;
+        };
         let place = Place::Symbol(symbol);
         self.linkage(variable.linkage, place);
         for text in &variable.attributes {

@@ -23,9 +23,18 @@ fn the_least_target_and_version_are_found() {
         (".entry k() .maxntid 32 { ret; }", "1.3 sm_10"),
         (".entry k() .maxclusterrank 8 { ret; }", "7.8 sm_90"),
         (".entry k() { cp.async.commit_group; ret; }", "7.0 sm_80"),
-        (".entry k() { .reg .u32 %r; mov.u32 %r, %clusterid.x; ret; }", "7.8 sm_90"),
-        (".entry k() { .reg .u32 %r; mov.u32 %r, %lanemask_lt; ret; }", "2.0 sm_20"),
-        (".entry k() { .reg .u32 %r; .reg .u64 %d; ld.u32 %r, [%d]; ret; }", "2.0 sm_20"),
+        (
+            ".entry k() { .reg .u32 %r; mov.u32 %r, %clusterid.x; ret; }",
+            "7.8 sm_90",
+        ),
+        (
+            ".entry k() { .reg .u32 %r; mov.u32 %r, %lanemask_lt; ret; }",
+            "2.0 sm_20",
+        ),
+        (
+            ".entry k() { .reg .u32 %r; .reg .u64 %d; ld.u32 %r, [%d]; ret; }",
+            "2.0 sm_20",
+        ),
         (".global .attribute(.managed) .b32 g;", "4.0 sm_30"),
         (".entry k() { wgmma.fence.sync.aligned; ret; }", "8.0 sm_90a"),
     ] {
@@ -46,7 +55,11 @@ fn what_no_target_has_together_is_named() {
 #[test]
 fn what_is_gone_limits_too() {
     let text = ".entry k() { .reg .b32 %r; shfl.up.b32 %r, %r, %r, %r; cp.async.commit_group; ret; }";
-    assert!(least_of(text).starts_with("none: shfl.up.b32, cp.async"), "{}", least_of(text));
+    assert!(
+        least_of(text).starts_with("none: shfl.up.b32, cp.async"),
+        "{}",
+        least_of(text)
+    );
 }
 
 #[test]
@@ -65,7 +78,10 @@ fn the_deciding_parts_are_named() {
     let needs = Needs::of(&module);
     let all: Vec<_> = needs.all.iter().collect();
     let least = least(&all).unwrap();
-    for deciders in [target_deciders(&all, least.target), version_deciders(&all, least.version)] {
+    for deciders in [
+        target_deciders(&all, least.target),
+        version_deciders(&all, least.version),
+    ] {
         let whats: Vec<_> = deciders.iter().map(|need| need.what.as_str()).collect();
         assert_eq!(whats, ["barrier.cluster.arrive"]);
     }

@@ -54,7 +54,12 @@ fn is_defined(module: &Module, function: &Function) -> bool {
 fn open_function(parsed: &Parsed, id: FuncId) -> Diag {
     let function = parsed.module.function(id);
     let name = parsed.module.name(function.symbol);
-    let span = parsed.spans.functions.get(id.index()).map(|spans| spans.name).unwrap_or_default();
+    let span = parsed
+        .spans
+        .functions
+        .get(id.index())
+        .map(|spans| spans.name)
+        .unwrap_or_default();
     if function.linkage == Linkage::Extern {
         let message = format!("`{name}` is used, and defined nowhere in this module");
         return Diag::error(codes::SYN019, span, message).help(LINK);
@@ -92,7 +97,9 @@ fn is_defined_too(module: &Module, symbol: SymbolId) -> bool {
     module.items.iter().any(|item| match item {
         Item::Variable(other) => {
             module.name(*other) == module.name(symbol)
-                && module.variable(*other).is_some_and(|variable| variable.linkage != Linkage::Extern)
+                && module
+                    .variable(*other)
+                    .is_some_and(|variable| variable.linkage != Linkage::Extern)
         }
         _ => false,
     })

@@ -26,7 +26,10 @@ pub(super) fn check(parsed: &Parsed, out: &mut Vec<Diag>) {
         let more = called.count();
         out.push(with_calls(&symbol.name, *span, more));
     } else if let Some((symbol, span)) = symbols().find(|(symbol, _)| is_program(symbol)) {
-        let message = format!("`{}` is a program for OptiX, which calls it: nobody launches it", symbol.name);
+        let message = format!(
+            "`{}` is a program for OptiX, which calls it: nobody launches it",
+            symbol.name
+        );
         out.push(Diag::info(codes::DIA001, *span, message));
     }
 }
@@ -45,7 +48,11 @@ fn with_calls(name: &str, span: Span, more: usize) -> Diag {
         1 => format!("`{name}` and another function come"),
         _ => format!("`{name}` and {more} other functions come"),
     };
-    Diag::info(codes::DIA001, span, format!("{subject} with OptiX: this is a program for its compiler"))
-        .note("nothing declares these functions, so `ptxas` cannot assemble the module")
-        .help("load it with `optixModuleCreate`")
+    Diag::info(
+        codes::DIA001,
+        span,
+        format!("{subject} with OptiX: this is a program for its compiler"),
+    )
+    .note("nothing declares these functions, so `ptxas` cannot assemble the module")
+    .help("load it with `optixModuleCreate`")
 }

@@ -33,7 +33,10 @@ fn first_narrow(parsed: &Parsed) -> Option<Span> {
     let mut functions = parsed.module.functions.iter().zip(&parsed.spans.functions);
     functions.find_map(|(function, spans)| {
         let body = function.body.as_ref()?;
-        let at = body.insts.iter().position(|inst| is_narrow(&parsed.module, body, inst))?;
+        let at = body
+            .insts
+            .iter()
+            .position(|inst| is_narrow(&parsed.module, body, inst))?;
         spans.insts.get(at).copied()
     })
 }
