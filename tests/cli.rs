@@ -124,7 +124,7 @@ fn what_is_no_ptx_is_one_helpful_line_and_status_2() {
     insta::assert_snapshot!(lines, @"
     in.ptx: error: is empty
     in.ptx: error: looks like markup (XML or HTML), not PTX
-    in.ptx: error: looks like C or CUDA source, not PTX; `nvcc -ptx` compiles it to PTX
+    in.ptx: error: looks like C, C++ or CUDA source, not PTX; `nvcc -ptx` compiles it to PTX
     in.ptx: error: is an ELF file, not PTX text; if it is a cubin or a program, `cuobjdump -ptx` extracts the PTX in it
     in.ptx: error: is UTF-16 text; convert it to UTF-8
     in.ptx: error: is binary (a NUL byte at offset 13), not PTX text

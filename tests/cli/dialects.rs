@@ -75,9 +75,7 @@ fn open_externs_are_for_the_linker() {
     relocatable.ptx:9:30: error[SYN019 unresolved-extern]: `table` is defined nowhere in this module
     status 1: 2 errors, 1 warning in 1 kernel of 1 file
     ");
-    insta::assert_snapshot!(lint(&["--relocatable"], "relocatable"), @"
-    status 0: no findings in 1 kernel of 1 file
-    ");
+    insta::assert_snapshot!(lint(&["--relocatable"], "relocatable"), @"status 0: no findings in 1 kernel of 1 file");
     insta::assert_snapshot!(lint(&["--relocatable"], "declared_only"), @"
     declared_only.ptx:5:7: error[SYN008 undefined-symbol]: `forgotten` is declared, and defined nowhere in this module
     status 1: 1 error in 1 kernel of 1 file
@@ -94,9 +92,7 @@ fn fragments_are_read_for_a_target() {
     fragment_function.ptx:1:1: error[SYN003 module-header]: the module does not start with `.version`
     status 1: 1 error in 0 kernels of 1 file
     ");
-    insta::assert_snapshot!(lint(&["--target", "sm_80"], "fragment_function"), @"
-    status 0: no findings in 0 kernels of 1 file
-    ");
+    insta::assert_snapshot!(lint(&["--target", "sm_80"], "fragment_function"), @"status 0: no findings in 0 kernels of 1 file");
     insta::assert_snapshot!(lint(&["--target", "sm_80", "--ptx", "7.0"], "fragment_bare"), @"
     fragment_bare.ptx:6:22: error[SYN006 undefined-register]: the register `%undeclared` is not declared
     status 1: 1 error in 1 kernel of 1 file
@@ -106,9 +102,7 @@ fn fragments_are_read_for_a_target() {
     fragment_bare.ptx:6:22: error[SYN006 undefined-register]: the register `%undeclared` is not declared
     status 1: 2 errors in 1 kernel of 1 file
     ");
-    insta::assert_snapshot!(lint(&[], "fragment_bare"), @"
-    status 2: tests/fixtures/dialects/fragment_bare.ptx: error: no PTX in it: a module starts with `.version` and `.target`; for a part of one, say `--target sm_80`
-    ");
+    insta::assert_snapshot!(lint(&[], "fragment_bare"), @"status 2: tests/fixtures/dialects/fragment_bare.ptx: error: no PTX in it: a module starts with `.version` and `.target`; for a part of one, say `--target sm_80`");
     let output = ptxgen(&["lint", "--target", "sm_80", "--ptx", "8.9", "x.ptx"]);
     insta::assert_snapshot!(err(&output), @"
     error: invalid value '8.9' for '--ptx <X.Y>': there is no PTX version 8.9; the nearest is 8.8
@@ -132,9 +126,7 @@ fn modules_of_32_bits_are_read_and_refused() {
     narrow_unstated.ptx:7:2: error[GATE007 no-32-bit-code]: this address has 32 bits, and ptxas 13.5 makes code for 64 bits only
     status 1: 1 error in 1 kernel of 1 file
     ");
-    insta::assert_snapshot!(lint(&[], "wide_unstated"), @"
-    status 0: no findings in 1 kernel of 1 file
-    ");
+    insta::assert_snapshot!(lint(&[], "wide_unstated"), @"status 0: no findings in 1 kernel of 1 file");
 }
 
 #[test]

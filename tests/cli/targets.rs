@@ -23,7 +23,14 @@ fn needs_are_shown_with_what_asks_for_them() {
 
 #[test]
 fn headers_that_state_less_are_status_1() {
-    for (name, wanted) in [("cluster", 0), ("old", 0), ("short", 1), ("conflict", 1), ("gone", 0), ("unknown", 1)] {
+    for (name, wanted) in [
+        ("cluster", 0),
+        ("old", 0),
+        ("short", 1),
+        ("conflict", 1),
+        ("gone", 0),
+        ("unknown", 1),
+    ] {
         assert_eq!(status(&ptxgen(&["targets", &fixture(name)])), wanted, "{name}");
     }
     assert_eq!(status(&ptxgen(&["targets", &fixture("none"), &fixture("old")])), 2);

@@ -126,16 +126,15 @@ impl Collector<'_> {
 
     fn parameter(&mut self, kind: FunctionKind, symbol: SymbolId) {
         self.variable(symbol);
-        let Some(variable) = self.module.variable(symbol) else {
-            return;
-        };
-        let (array, place) = (!variable.dims.is_empty(), Place::Symbol(symbol));
+        let place = Place::Symbol(symbol);
+        let space = self.module.variable(symbol).map(|variable| variable.space);
         match kind {
-            FunctionKind::Entry if array => self.add("an array as a parameter", gate(1, 4, 0), place),
-            FunctionKind::Func if variable.space == Space::Param => {
+            // Before, parameters were declared in the body.
+            FunctionKind::Entry => self.add("a list of parameters", gate(1, 4, 0), place),
+            FunctionKind::Func if space == Some(Space::Param) => {
                 self.add("`.param` of a function", gate(2, 0, 20), place);
             }
-            _ => {}
+            FunctionKind::Func => {}
         }
     }
 
@@ -211,7 +210,7 @@ impl Collector<'_> {
             Stmt::Variable(symbol) => self.variable(*symbol),
             Stmt::Regs(line) => self.ty(line.ty, place),
             Stmt::Pragma(_) => self.add(".pragma", gate(2, 0, 0), place),
-            Stmt::Loc(text) if text.contains("function_name") => self.add("function_name", gate(7, 2, 0), place),
+            Stmt::Loc(text) if text.contains("function_name") => self.add("function_name", gate(7, 0, 0), place),
             Stmt::Table(table) => match &table.kind {
                 TableKind::Branch(_) => self.add(".branchtargets", gate(6, 0, 30), place),
                 TableKind::Call(_) => self.add(".calltargets", gate(2, 1, 20), place),

@@ -1,10 +1,10 @@
 //! What instructions ask for: gates of their forms and modifiers, special registers, kinds of addresses.
 
 use super::{Need, Needs, Place, Sink, gate};
-use crate::ptx::ir::{FuncId, FunctionKind, Inst, InstId, Module, Operand, SymbolKind, shape};
-use crate::ptx::isa::{Form, Gate, Opcode, Removal, SpecialInfo};
+use crate::ptx::ir::{Body, FuncId, FunctionKind, Inst, InstId, Module, Operand, SymbolKind, shape};
+use crate::ptx::isa::{Form, Gate, Match, Opcode, OperandSpec, OperandType, Removal, SpecialInfo};
 use crate::ptx::target::Target;
-use crate::ptx::types::Space;
+use crate::ptx::types::{Space, Type};
 use rustc_hash::FxHashSet;
 
 /// Collects what the instructions of all bodies ask for.
@@ -55,7 +55,8 @@ impl Collector<'_> {
         for operand in &inst.operands {
             self.operand(place, inst, operand);
         }
-        let Some(found) = inst.form() else {
+        let body = self.module.function(function).body.as_ref();
+        let Some(found) = body.and_then(|body| form(body, inst)) else {
             self.needs.unknown.push(place);
             return;
         };
@@ -120,6 +121,31 @@ impl Collector<'_> {
         };
         self.sink.add(&mut self.needs.all, need);
     }
+}
+
+/// The form that an instruction is in. Where several take operands of these shapes, one that is there to stay, and whose
+/// predicates are predicates: the rest about types is the business of legality.
+fn form<'i>(body: &Body, inst: &'i Inst) -> Option<&'i Match> {
+    let fits = |found: &&Match| {
+        let form = found.form;
+        shape::fits(&form.operands, &inst.operands) && has_predicates(body, &form.operands, &inst.operands)
+    };
+    let mut fitting = inst.op.matches.iter().filter(fits);
+    let first = fitting.next().or(inst.form())?;
+    let mut all = std::iter::once(first).chain(fitting);
+    Some(all.find(|found| found.form.removal.is_none()).unwrap_or(first))
+}
+
+fn has_predicates(body: &Body, specs: &[OperandSpec], operands: &[Operand]) -> bool {
+    let is_pred = |operand: &Operand| match operand {
+        Operand::Reg(reg) | Operand::Not(reg) => body.regs.get(reg.index()).map(|decl| decl.ty == Type::Pred),
+        Operand::Imm(_) => Some(false),
+        _ => None,
+    };
+    shape::pair_up(specs, operands).all(|(spec, operand)| match (spec.map(|spec| spec.ty), is_pred(operand)) {
+        (Some(OperandType::Fixed(ty)), Some(pred)) => (ty == Type::Pred) == pred,
+        _ => true,
+    })
 }
 
 fn special_gate(info: &SpecialInfo) -> Gate {
