@@ -4,7 +4,8 @@
 
 use proptest::prelude::*;
 use ptxgen::ptx::lint::{Launch, lint};
-use ptxgen::ptx::parse::{parse, pieces};
+use ptxgen::ptx::needs::{self, Needs};
+use ptxgen::ptx::parse::{parse, parse_fragment, pieces};
 use ptxgen::ptx::print::{Notes, print};
 use std::fs;
 use std::path::Path;
@@ -33,6 +34,13 @@ fn survive(text: &str) {
             assert!(found.operands.iter().all(|operand| operand.end <= span.end));
         });
     }
+    let needs = Needs::of(&parsed.module);
+    let all: Vec<_> = needs.all.iter().collect();
+    if needs::least(&all).is_none() {
+        needs::conflict(&all);
+    }
+    let fragment = parse_fragment(text, &parsed.module.header);
+    lint(&fragment, text, &launch);
     let printed = print(&parsed.module, &Notes::default());
     let again = parse(&printed);
     if parsed.diags.is_empty() {

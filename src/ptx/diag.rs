@@ -161,6 +161,7 @@ pub mod codes {
         SYN016 "entry-called" "A kernel that is called as a function.";
         SYN017 "launch-attributes" "Launch directives that conflict.";
         SYN018 "launch-limits" "Launch bounds that no device can satisfy.";
+        SYN019 "unresolved-extern" "Something that is used and defined nowhere in the module.";
         ISA001 "operand-count" "Too few or too many operands.";
         ISA002 "operand-kind" "An operand of a kind that the instruction does not take here.";
         ISA003 "type-suffix" "A type suffix that is missing or not legal for the opcode.";
@@ -182,5 +183,7 @@ pub mod codes {
         GATE004 "version-below-target" "A `.version` that does not know the module's `.target`.";
         GATE005 "unknown-target" "A target or version that does not exist.";
         GATE006 "removed-on-target" "A form that the module's target and version no longer have.";
+        GATE007 "no-32-bit-code" "Addresses of 32 bits, for which no current toolkit makes code.";
+        DIA001 "optix-program" "Functions that OptiX provides: the module is for its compiler, not for ptxas.";
     }
 }

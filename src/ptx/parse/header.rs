@@ -14,8 +14,13 @@ impl<'t> Parser<'t> {
         let first = self.token.span;
         while self.token.kind != Kind::End {
             self.depth = 0;
-            self.item();
+            if self.missing.is_some() && self.is_bare() {
+                self.bare();
+            } else {
+                self.item();
+            }
         }
+        self.supply_header();
         self.check_header(first);
         self.names.close();
     }
@@ -35,7 +40,8 @@ impl<'t> Parser<'t> {
         let (version, target) = (header.version.is_some(), !header.target.is_empty());
         if !version {
             let message = "the module does not start with `.version`";
-            let help = "start the file with `.version 8.0`, or the version of your toolkit, then `.target sm_80`";
+            let help = "start the file with `.version 8.0`, or the version of your toolkit, then `.target sm_80`; \
+                        for a part of a module, say `--target sm_80`";
             self.report(Diag::error(codes::SYN003, first, message).help(help));
         } else if !target {
             let message = "the module has no `.target`";

@@ -7,6 +7,7 @@
 mod body;
 mod decl;
 mod expr;
+mod fragment;
 mod function;
 mod header;
 mod labels;
@@ -23,7 +24,7 @@ pub use pieces::pieces;
 pub use spans::{FunctionSpans, HeaderSpans, Pieces, Spans};
 
 use super::diag::{Code, Diag, codes};
-use super::ir::{Inst, Module, Opcode};
+use super::ir::{Header, Inst, Module, Opcode};
 use super::source::Span;
 use lexer::{Kind, Lexer, Token, Unterminated};
 use names::Names;
@@ -56,6 +57,21 @@ pub fn parse(text: &str) -> Parsed {
     parser.finish()
 }
 
+/// Parses a text that may be a part of a module: what its header lacks is taken from `header`, and instructions outside
+/// of any function are read as a kernel called `fragment`, in which registers of the usual names (`%r1`, `%rd2`, `%p3`)
+/// need no declaration.
+pub fn parse_fragment(text: &str, header: &Header) -> Parsed {
+    let mut parser = Parser::new(text);
+    parser.missing = Some(header.clone());
+    parser.module();
+    parser.finish()
+}
+
+/// Whether a function of that name comes with OptiX: its compiler knows it, so nothing declares it.
+pub fn is_optix_function(name: &str) -> bool {
+    name.starts_with("_optix_") || name.starts_with("_rt_")
+}
+
 /// The state of a parse.
 struct Parser<'t> {
     text: &'t str,
@@ -73,6 +89,8 @@ struct Parser<'t> {
     depth: u32,
     /// Errors beyond [`MOST_ERRORS`].
     untold: usize,
+    /// What stands for a header that is not there; a whole module brings its own.
+    missing: Option<Header>,
     out: Parsed,
 }
 
@@ -91,6 +109,7 @@ impl<'t> Parser<'t> {
             scratch: Vec::new(),
             depth: 0,
             untold: 0,
+            missing: None,
             out: Parsed::default(),
         }
     }

@@ -7,12 +7,16 @@
 mod addresses;
 mod calls;
 mod classes;
+mod directives;
 mod gates;
 mod launch;
+mod linkage;
 mod module;
 mod opcode;
 mod operands;
+mod optix;
 mod report;
+mod width;
 
 use super::diag::{Diag, codes};
 use super::ir::{Body, Function, Inst, Module, Opcode, Operand};
@@ -48,6 +52,10 @@ pub fn verify(parsed: &Parsed, text: &str) -> Vec<Diag> {
         }
     }
     module::check(parsed, &environment, &mut out);
+    directives::check(parsed, &environment, &mut out);
+    linkage::check(parsed, &mut out);
+    optix::check(parsed, &mut out);
+    width::check(parsed, &mut out);
     out
 }
 

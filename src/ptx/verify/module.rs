@@ -30,7 +30,11 @@ fn header(parsed: &Parsed, environment: &Environment, out: &mut Vec<Diag>) {
         && environment.version.is_none()
     {
         let message = format!("there is no PTX version {text}");
-        let help = format!("the newest known is {}", PtxVersion::NEWEST);
+        let newest = PtxVersion::NEWEST;
+        let help = match text.parse::<PtxVersion>() {
+            Ok(version) => format!("the nearest is {}; the newest known is {newest}", version.nearest()),
+            Err(_) => format!("the newest known is {newest}"),
+        };
         out.push(Diag::error(codes::GATE005, span, message).help(help));
     }
     let Some(span) = parsed.spans.header.target else { return };
@@ -147,7 +151,8 @@ fn note(module: &Module, symbol: SymbolId, found: &mut FxHashSet<SymbolId>) {
     }
 }
 
-fn for_each_symbol(operand: &Operand, see: &mut impl FnMut(SymbolId)) {
+/// Calls `see` with every symbol in an operand.
+pub(super) fn for_each_symbol(operand: &Operand, see: &mut impl FnMut(SymbolId)) {
     match operand {
         Operand::Symbol(symbol, _) => see(*symbol),
         Operand::Address(address) => {
