@@ -19,7 +19,7 @@ const ABOVE: &[(&str, &[&str])] = &[
     ("ir", &["isa"]),
     ("parse", &["isa", "ir"]),
     ("print", &["isa", "ir"]),
-    ("format", &["parse"]),
+    ("format", &["parse", "print"]),
     ("build", &["isa", "ir"]),
     ("verify", &["isa", "ir", "parse"]),
     ("flow", &["isa", "ir"]),
