@@ -19,7 +19,7 @@ const ABOVE: &[(&str, &[&str])] = &[
     ("ir", &["isa"]),
     ("parse", &["isa", "ir"]),
     ("print", &["isa", "ir"]),
-    ("format", &["parse"]),
+    ("format", &["parse", "print"]),
     ("needs", &["isa", "ir", "parse"]),
     ("build", &["isa", "ir", "needs"]),
     ("verify", &["isa", "ir", "parse", "needs"]),

@@ -112,4 +112,19 @@ impl Special {
     pub fn name(self) -> &'static str {
         self.info().name
     }
+
+    /// Whether it is a vector of four, such as `%tid`, and not one of its components.
+    pub fn is_vector(self) -> bool {
+        matches!(
+            self.name(),
+            "%tid"
+                | "%ntid"
+                | "%ctaid"
+                | "%nctaid"
+                | "%clusterid"
+                | "%nclusterid"
+                | "%cluster_ctaid"
+                | "%cluster_nctaid"
+        )
+    }
 }

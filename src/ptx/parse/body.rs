@@ -171,9 +171,8 @@ impl<'t> Parser<'t> {
                 }
             }
             ".file" => {
-                self.line_directive();
-                let span = self.since(start);
-                state.push(Stmt::Raw(self.slice(span).into()), span);
+                let text = self.line_directive();
+                state.push(Stmt::Raw(format!(".file {text}").into()), self.since(start));
             }
             ".branchtargets" | ".calltargets" | ".callprototype" => {
                 self.error(
@@ -407,7 +406,7 @@ impl<'t> Parser<'t> {
         while self.token.kind == Kind::Dot {
             self.bump();
         }
-        Cow::Owned(self.slice(self.since(start)).split_whitespace().collect())
+        Cow::Owned(self.text_since(start, ""))
     }
 
     fn opcode(&mut self, text: Cow<'t, str>) -> Arc<Opcode> {

@@ -146,13 +146,12 @@ impl<'t> Parser<'t> {
     pub(super) fn line_directive(&mut self) -> Box<str> {
         self.bump();
         let start = self.token.span.start;
-        let mut end = start;
         while !matches!(self.token.kind, Kind::End | Kind::Punct(b';' | b'{' | b'}')) && !self.starts_line() {
-            end = self.bump().span.end;
+            self.bump();
         }
+        let text = self.text_since(start, " ");
         self.eat(b';');
-        let text = self.slice(Span::new(start, end));
-        text.split_whitespace().collect::<Vec<_>>().join(" ").into()
+        text.into()
     }
 
     /// `.section NAME { ... }`: kept to the letter.
