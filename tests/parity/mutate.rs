@@ -88,7 +88,7 @@ fn instruction(seed: &Seed, rng: &mut Rng) -> Option<(usize, Span, Pieces)> {
     Some((at, span, pieces(&seed.text, span)))
 }
 
-fn of<'t>(seed: &'t Seed, span: Span) -> &'t str {
+fn of(seed: &Seed, span: Span) -> &str {
     seed.text.get(range(span)).unwrap_or("")
 }
 

@@ -8,6 +8,7 @@ use crate::ptx::flow::{Definition, LoopId, Loops, ValueId};
 use crate::ptx::ir::{Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// Sums of more parts than this are taken for unknown values.
 const LONGEST: usize = 8;
@@ -104,9 +105,9 @@ impl<'l> Sums<'l> {
                     .combine(evaluator, at)
                     .unwrap_or_else(|| Sum::leaf(Leaf::Value(at)));
                 self.known.insert(at, sum);
-            } else if !self.known.contains_key(&at) {
+            } else if let Entry::Vacant(place) = self.known.entry(at) {
                 // What depends on itself is a leaf.
-                self.known.insert(at, Sum::leaf(Leaf::Value(at)));
+                place.insert(Sum::leaf(Leaf::Value(at)));
                 stack.push((at, true));
                 if let Some(inst) = linear(evaluator, at) {
                     stack.extend(
@@ -224,7 +225,7 @@ impl<'l> Sums<'l> {
         };
         self.loops
             .innermost(block)
-            .filter(|id| self.loops.get(*id).header == block)
+            .filter(|id| self.loops.get(*id).header == block && self.loops.get(*id).is_natural())
     }
 
     /// Where a counter starts, and what is added to it in each round.
