@@ -4,7 +4,6 @@ use super::operands::Place;
 use super::rng::Rng;
 use super::setting::{self, Setting};
 use ptxgen::ptx::isa::{self, Alternative, Form, Gate, OperandKind, OperandSpec, Row};
-use ptxgen::ptx::types::Type;
 use std::collections::HashSet;
 
 /// One instruction to be judged.
@@ -30,9 +29,11 @@ pub struct Amount {
 }
 
 /// A row's form with modifiers and operands, before it is written down.
-struct Draft {
-    picks: Vec<Option<&'static Alternative>>,
-    operands: Vec<String>,
+pub struct Draft {
+    /// Modifiers.
+    pub picks: Vec<Option<&'static Alternative>>,
+    /// Operands.
+    pub operands: Vec<String>,
 }
 
 type Picks = Vec<Option<&'static Alternative>>;
@@ -90,11 +91,15 @@ fn has_sampler(form: &Form) -> bool {
 }
 
 /// Makes the cases of one form.
-struct Maker<'a> {
-    row: &'static Row,
-    form: &'static Form,
-    foreign: &'a [&'static str],
-    rng: Rng,
+pub struct Maker<'a> {
+    /// The row.
+    pub row: &'static Row,
+    /// The form.
+    pub form: &'static Form,
+    /// Modifiers of all rows.
+    pub foreign: &'a [&'static str],
+    /// Choices.
+    pub rng: Rng,
     out: &'a mut Vec<Case>,
 }
 
@@ -117,7 +122,8 @@ impl Maker<'_> {
         }
     }
 
-    fn push(&mut self, kind: &'static str, setting: Setting, text: String) {
+    /// Notes a case.
+    pub fn push(&mut self, kind: &'static str, setting: Setting, text: String) {
         self.out.push(Case {
             row: self.row.name,
             kind,
@@ -263,7 +269,8 @@ impl Maker<'_> {
         }
     }
 
-    fn opcode(&self, picks: &Picks) -> String {
+    /// The opcode with these modifiers.
+    pub fn opcode(&self, picks: &Picks) -> String {
         Place {
             row: self.row,
             form: self.form,
@@ -295,127 +302,10 @@ impl Maker<'_> {
         self.modifier_faults(&draft, setting);
         self.operand_faults(&draft, setting);
     }
-
-    fn modifier_faults(&mut self, draft: &Draft, setting: Setting) {
-        let mods: Vec<&str> = draft.picks.iter().flatten().map(|pick| pick.name).collect();
-        let stray = *self.rng.pick(self.foreign).unwrap();
-        let own: Vec<_> = self.form.slots.iter().flat_map(|slot| &slot.alternatives).collect();
-        let again = self.rng.pick(&own).map_or("ftz", |one| one.name);
-        let ty = self.rng.pick(Type::ALL).unwrap().name();
-        let mut variants: Vec<(&'static str, Vec<&str>)> = Vec::new();
-        let at = self.rng.below(mods.len() + 1);
-        for (kind, name) in [("foreign modifier", stray), ("second modifier", again)] {
-            let mut more = mods.clone();
-            more.insert(at, name);
-            variants.push((kind, more));
-        }
-        if !mods.is_empty() {
-            let mut swapped = mods.clone();
-            swapped[at % mods.len()] = stray;
-            variants.push(("foreign modifier", swapped));
-            let mut dropped = mods.clone();
-            dropped.remove(at % mods.len());
-            variants.push(("missing modifier", dropped));
-        }
-        let types: Vec<_> = (0..mods.len())
-            .filter(|at| Type::from_name(mods[*at]).is_some())
-            .collect();
-        if let Some(at) = self.rng.pick(&types) {
-            let mut other = mods.clone();
-            other[*at] = ty;
-            variants.push(("other type", other));
-        }
-        for (kind, mods) in variants {
-            let opcode = mods
-                .iter()
-                .fold(self.row.base().to_owned(), |text, name| text + "." + name);
-            self.push(kind, setting, statement(&opcode, &draft.operands));
-        }
-    }
-
-    fn operand_faults(&mut self, draft: &Draft, setting: Setting) {
-        const STRANGERS: &[&str] = &[
-            "%p1",
-            "%rs1",
-            "%us1",
-            "%h1",
-            "%r1",
-            "%u1",
-            "%f1",
-            "%xh1",
-            "%rd1",
-            "%l1",
-            "%fd1",
-            "%rq1",
-            "%c1",
-            "7",
-            "-1",
-            "99999",
-            "0f3F800000",
-            "0d3FF0000000000000",
-            "1.5",
-            "_",
-            "%tid.x",
-            "gbl",
-            "!%p1",
-            "!%r1",
-            "{%r1, %r2}",
-            "{%rs1, %rs2}",
-            "[%rd1]",
-            "[%r1]",
-            "(%r1)",
-            "%r1|%p1",
-            "[gbl]",
-            "[smem]",
-            "{%f1, %f2, %f3, %f4}",
-            "L1",
-        ];
-        let opcode = self.opcode(&draft.picks);
-        let count = draft.operands.len();
-        let put = |maker: &mut Self, kind, operands: &[String]| maker.push(kind, setting, statement(&opcode, operands));
-        let mut more = draft.operands.clone();
-        more.push((*self.rng.pick(&["%r1", "1", "%rd1", "%p1", "%f1"]).unwrap()).to_owned());
-        put(self, "operand too many", &more);
-        for at in 0..count {
-            let mut fewer = draft.operands.clone();
-            fewer.remove(at);
-            put(self, "operand missing", &fewer);
-            for _ in 0..2 {
-                let stranger = *self.rng.pick(STRANGERS).unwrap();
-                let usable = ["%h", "%xh", "%rq"]
-                    .iter()
-                    .all(|bank| !stranger.starts_with(bank) || setting.declares(bank));
-                if usable {
-                    let mut other = draft.operands.clone();
-                    other[at] = stranger.to_owned();
-                    put(self, "other operand", &other);
-                }
-            }
-            if let Some(parts) = draft.operands[at]
-                .strip_prefix('{')
-                .and_then(|text| text.strip_suffix('}'))
-            {
-                let parts: Vec<_> = parts.split(", ").collect();
-                let mut other = draft.operands.clone();
-                other[at] = format!("{{{}}}", parts[1..].join(", "));
-                if parts.len() > 1 {
-                    put(self, "element missing", &other);
-                }
-                other[at] = format!("{{{}, {}}}", parts.join(", "), parts[0]);
-                put(self, "element too many", &other);
-            }
-        }
-        if count > 1 {
-            let mut swapped = draft.operands.clone();
-            let at = self.rng.below(count - 1);
-            swapped.swap(at, at + 1);
-            put(self, "operands swapped", &swapped);
-        }
-    }
 }
 
 /// `opcode a, b;`
-fn statement(opcode: &str, operands: &[String]) -> String {
+pub fn statement(opcode: &str, operands: &[String]) -> String {
     match operands {
         [] => format!("{opcode};"),
         _ => format!("{opcode} {};", operands.join(", ")),

@@ -61,7 +61,7 @@ fn width_space(inst: &Inst, nth: usize) -> Option<Space> {
     );
     let other = inst.op.has("async") || inst.op.has("bulk") || inst.op.has("tensormap");
     if base == "multimem" {
-        return Some(Space::Global);
+        return Some(Space::Global).filter(|_| nth == 0);
     }
     (plain && !other && nth == 0).then_some(inst.op.space)
 }
@@ -72,6 +72,7 @@ fn home_space(inst: &Inst, nth: usize) -> Option<Space> {
     match inst.op.base() {
         "cp" if inst.op.has("mbarrier") && !inst.op.has("bulk") => named,
         "cp" => copied(inst, nth),
+        "multimem" if inst.op.has("cp") => copied(inst, nth),
         "mbarrier" => Some(named.unwrap_or(Space::Shared)),
         "st" if inst.op.has("async") && nth > 0 => Some(Space::Shared),
         "st" | "red" if inst.op.has("async") => named.filter(|_| nth == 0),

@@ -142,13 +142,7 @@ fn stray(op: &Opcode, pieces: &Pieces, at: usize, elsewhere: bool) -> Diag {
     } else {
         format!("`{base}` does not take `.{name}`")
     };
-    // ptxas takes a modifier twice where it is no type: strange, not illegal.
-    let level = if repeated && Type::from_name(name).is_none() {
-        Level::Warning
-    } else {
-        Level::Error
-    };
-    let diag = Diag::new(stray_code(base, name), level, span, message);
+    let diag = Diag::error(stray_code(base, name), span, message);
     if !elsewhere && let Some(near) = nearest_modifier(base, name) {
         return diag.help(format!("did you mean `.{near}`?"));
     }
