@@ -143,6 +143,13 @@ const KNOWN: &[Class] = &[
         "The variable lives in another space than the instruction names, and ptxas does not compare them there.",
     ),
     class(
+        "Grammar of operands",
+        Ptxgen,
+        &["SYN0"],
+        &[],
+        "`!` in front of a constant, and registers at module scope in old versions: ptxas has a place for them in its grammar.",
+    ),
+    class(
         "`_` where code generation needs a register",
         Ptxas,
         &[
@@ -242,6 +249,7 @@ const KNOWN: &[Class] = &[
         "Classes of registers in single instructions",
         Ptxas,
         &[
+            "Incompatible elements",
             "Arguments mismatch",
             "instruction types",
             "Incorrect type",

@@ -29,7 +29,7 @@ const QUERY: Sets = &[
 ];
 
 const SURF: Sets = &[
-    ("geom", "1d 2d 3d a1d@3.0,sm_20 a2d@3.0,sm_20"),
+    ("geom", "1d 2d 3d@3.0 a1d@3.0,sm_20 a2d@3.0,sm_20"),
     ("load", "ca cg cs cv"),
     ("store", "wb cg cs wt"),
     ("v24", "v2 v4"),
@@ -40,7 +40,7 @@ const SURF: Sets = &[
     ("sum", "u32 u64 s32"),
     ("ends", "u32 s32 u64@8.1,sm_50 s64@8.1,sm_50"),
     ("pends", "b32 b64@8.1,sm_50"),
-    ("rgeom", "1d 2d 3d"),
+    ("rgeom", "1d 2d 3d@3.0"),
 ];
 
 pub(super) static ROWS: &[Row] = &[

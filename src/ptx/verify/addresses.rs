@@ -22,6 +22,7 @@ pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>)
     }
     wide_access(scope, inst, span, out);
     cached(scope, inst, span, out);
+    generic(scope, inst, span, out);
     let narrow = inst.op.base() == "cvta" && inst.op.ty().is_some_and(|ty| ty.bits() == 32);
     if narrow && scope.environment.wide_addresses {
         let message = format!(
@@ -30,6 +31,16 @@ pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>)
         );
         let diag = Diag::error(codes::ISA018, scope.pieces(span).opcode, message);
         out.push(diag.help("use `.u64` and a 64-bit register"));
+    }
+}
+
+/// Generic addresses came with sm_20.
+fn generic(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>) {
+    let plain = matches!(inst.op.base(), "ld" | "st" | "atom" | "red") && inst.op.space == Space::Generic;
+    if plain && let Some(target) = scope.environment.target.filter(|target| target.sm < 20) {
+        let message = format!("generic addresses need target sm_20 or newer; this module says {target}");
+        let diag = Diag::error(codes::GATE001, scope.pieces(span).opcode, message);
+        out.push(diag.help("name the space: `.global`, `.shared`, `.local`"));
     }
 }
 

@@ -225,6 +225,7 @@ impl Fit<'_> {
         if want.is_some_and(|want| want != parts.len()) {
             return Err(Complaint::Elements(want.unwrap_or(1), parts.len()));
         }
+        self.alike(spec, parts)?;
         for part in parts {
             // ptxas looks at the registers among the sources; what it makes of the rest depends on the instruction.
             let skipped = match part {
@@ -248,6 +249,20 @@ impl Fit<'_> {
             self.value(spec, part)?;
         }
         Ok(())
+    }
+
+    /// Registers in the vector of a memory access may be wider than the type, but all alike.
+    fn alike(&self, spec: &OperandSpec, parts: &[Operand]) -> Result<(), Complaint> {
+        let types = parts.iter().filter_map(|part| match part {
+            Operand::Reg(reg) => self.scope.reg_type(*reg),
+            _ => None,
+        });
+        let mut types = types.filter(|_| spec.kind == OperandKind::Vec);
+        let Some(first) = types.next() else { return Ok(()) };
+        match types.find(|ty| ty.bits() != first.bits()) {
+            Some(other) => Err(Complaint::Class(first, other)),
+            None => Ok(()),
+        }
     }
 
     /// One name where a vector may stand: a scalar, or a vector register.
