@@ -146,7 +146,7 @@ mod tests {
             source: Source::new("t.ptx", text).unwrap(),
             report: Report {
                 findings,
-                kernels: Vec::new(),
+                ..Report::default()
             },
         }
     }

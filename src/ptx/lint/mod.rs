@@ -1,20 +1,30 @@
 //! The linter: runs legality checks and rules over a parsed module.
 
 mod bounds;
+mod catalogue;
 mod context;
 mod explain;
+mod fingerprint;
+mod fix;
 mod named;
 mod parting;
 mod rule;
 pub mod rules;
+mod select;
 mod status;
+mod suppress;
 
+pub use catalogue::{Entry, GROUPS, catalogue};
+pub use fingerprint::{Fingerprint, fingerprints};
+pub use fix::apply as apply_fixes;
 pub use rule::{RULES, Rule, rule_named};
+pub use select::{Directive, Selection, Selector, UnknownSelector};
 
 use super::diag::Diag;
 use super::parse::Parsed;
 use super::source::Span;
 use context::Context;
+use suppress::{Judge, Suppressions};
 
 /// What is known of the launch beside what the text says; `.reqntid` in the text wins over `block`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,14 +53,42 @@ pub struct Report {
     pub findings: Vec<Diag>,
     /// Kernels (entries) in textual order.
     pub kernels: Vec<KernelStatus>,
+    /// How many findings comments in the text suppress.
+    pub suppressed: usize,
 }
 
-/// Runs everything: what the parser found, legality, and the rules.
+/// Runs everything: what the parser found, legality, and the rules that report without being asked to.
 pub fn lint(parsed: &Parsed, text: &str, launch: &Launch) -> Report {
+    lint_selected(parsed, text, launch, &Selection::default())
+}
+
+/// Runs what the selection asks for.
+pub fn lint_selected(parsed: &Parsed, text: &str, launch: &Launch, selection: &Selection) -> Report {
+    let mut findings = run(parsed, text, launch, selection);
+    findings.retain(|diag| selection.is_on(diag.code));
+    for diag in &mut findings {
+        diag.level = selection.level(diag.code).unwrap_or(diag.level);
+    }
+    let judge = match parsed.diags.is_empty() {
+        true => Judge::All,
+        false => Judge::None,
+    };
+    let outcome = Suppressions::find(parsed, text).apply(findings, selection, text, judge);
+    let mut findings = outcome.kept;
+    findings.sort_by(|a, b| (a.span.start, a.code.id).cmp(&(b.span.start, b.code.id)));
+    Report {
+        findings,
+        kernels: status::kernels(parsed, text),
+        suppressed: outcome.suppressed,
+    }
+}
+
+/// What parser, legality and the selected rules find.
+fn run(parsed: &Parsed, text: &str, launch: &Launch, selection: &Selection) -> Vec<Diag> {
     let mut findings = parsed.diags.clone();
     findings.extend(super::verify::verify(parsed, text));
     let context = Context::new(parsed, text, launch);
-    for rule in RULES {
+    for rule in RULES.iter().filter(|rule| selection.is_on(rule.code)) {
         for found in (rule.check)(&context) {
             // What is illegal to the letter has been said; a rule that sees the same number need not say it again.
             if !rule.restates_legality || !findings.iter().any(|known| same_place(known, &found)) {
@@ -58,11 +96,7 @@ pub fn lint(parsed: &Parsed, text: &str, launch: &Launch) -> Report {
             }
         }
     }
-    findings.sort_by(|a, b| (a.span.start, a.code.id).cmp(&(b.span.start, b.code.id)));
-    Report {
-        findings,
-        kernels: status::kernels(parsed, text),
-    }
+    findings
 }
 
 /// Whether an immediate's range was complained of within the other finding's span.

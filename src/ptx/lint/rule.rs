@@ -33,6 +33,8 @@ pub const RULES: &[Rule] = &[
     rules::bar019::RULE,
     rules::isa020::RULE,
     rules::isa021::RULE,
+    rules::lint001::RULE,
+    rules::lint002::RULE,
 ];
 
 /// The rule of that code or name.
