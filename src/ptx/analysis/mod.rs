@@ -6,6 +6,7 @@ mod converge;
 mod exact;
 mod frames;
 mod geometry;
+mod linear;
 mod reach;
 mod scalar;
 mod source;

@@ -40,10 +40,13 @@ pub fn fits_one(spec: &OperandSpec, operand: &Operand) -> bool {
             OperandKind::Reg => {
                 matches!(operand, Operand::Reg(_) | Operand::Part(..) | Operand::Sink)
             }
-            OperandKind::Imm => matches!(operand, Operand::Imm(_)),
+            OperandKind::Imm => match operand {
+                Operand::Special(special) => special.name() == "WARP_SZ",
+                _ => matches!(operand, Operand::Imm(_)),
+            },
             OperandKind::Address => match operand {
                 Operand::Address(_) => spec.parts.iter().filter(|part| !part.optional).count() <= 1,
-                Operand::Bracket(parts) => fits(&spec.parts, parts),
+                Operand::Bracket(parts) => fits_bracket(&spec.parts, parts),
                 _ => false,
             },
             OperandKind::Vec | OperandKind::Pack => is_scalar(operand) || matches!(operand, Operand::Vector(_)),
@@ -58,6 +61,15 @@ pub fn fits_one(spec: &OperandSpec, operand: &Operand) -> bool {
             OperandKind::List => matches!(operand, Operand::List(_)),
         },
     }
+}
+
+/// Whether the parts of a bracket fit: what stands alone in one is an address to the parser, and a value to some forms.
+fn fits_bracket(specs: &[OperandSpec], parts: &[Operand]) -> bool {
+    let fits_part = |spec: &OperandSpec, part: &Operand| match (spec.kind, part) {
+        (OperandKind::Value | OperandKind::Frag, Operand::Address(_)) => true,
+        _ => fits_one(spec, part),
+    };
+    specs.len() == parts.len() && specs.iter().zip(parts).all(|(spec, part)| fits_part(spec, part))
 }
 
 fn is_scalar(operand: &Operand) -> bool {

@@ -6,6 +6,7 @@ use super::{Row, Sets, row};
 const INTEGERS: (&str, &str) = ("type", "u16 u32 u64 s16 s32 s64");
 const WORDS: (&str, &str) = ("word", "u32 s32");
 const CARRY: Sets = &[("type", "u32 s32 u64@4.3 s64@4.3"), ("hilo", "hi lo")];
+const CARRIED: Sets = &[("type", "u32 s32 u64 s64"), ("hilo", "hi lo")];
 const HALF: (&str, &str) = ("half", "f16 f16x2");
 const BRAIN: (&str, &str) = ("brain", "bf16 bf16x2");
 const NARROW: (&str, &str) = ("narrow", "f16 bf16");
@@ -62,26 +63,17 @@ pub(super) static ROWS: &[Row] = &[
     row(
         "addc",
         Other,
-        CARRY,
+        CARRIED,
         &["addc{.cc}.type d, a, b"],
         &["addc.cc.u32 %r1, %r2, %r3;", "addc.u64 %rd1, %rd2, 0;"],
     ),
     row(
         "sub",
         Pure,
-        &[
-            INTEGERS,
-            HALF,
-            BRAIN,
-            NARROW,
-            ("bytes", "u8x4 s8x4"),
-            ("pair", "u16x2 s16x2"),
-        ],
+        &[INTEGERS, HALF, BRAIN, NARROW, ("bytes", "u8x4 s8x4")],
         &[
             "sub.type d, a, b",
             "sub{.sat}.s32 d, a, b",
-            "sub.sat.u32 d, a, b @9.2,sm_120f",
-            "sub{.sat}.pair d, a, b @9.2,sm_120f",
             "sub{.sat}.bytes d, a, b @9.2,sm_120f",
             "sub{.rnd}{.ftz}{.sat}.f32 d, a, b",
             "sub{.rnd}.f64 d, a, b",
@@ -107,7 +99,7 @@ pub(super) static ROWS: &[Row] = &[
     row(
         "subc",
         Other,
-        CARRY,
+        CARRIED,
         &["subc{.cc}.type d, a, b"],
         &["subc.cc.s32 %r1, %r2, %r3;"],
     ),
@@ -142,7 +134,7 @@ pub(super) static ROWS: &[Row] = &[
             "mad.hilo.type d, a, b, c",
             "mad.wide.short d:wide, a, b, c:wide",
             "mad.hi.sat.s32 d, a, b, c",
-            "mad{.ftz}{.sat}.f32 d, a, b, c !sm_20",
+            "mad{.ftz}{.sat}.f32 d, a, b, c !4.0,sm_20",
             "mad.rnd{.ftz}{.sat}.f32 d, a, b, c",
             "mad{.rnd}.f64 d, a, b, c !1.4",
             "mad.rnd.f64 d, a, b, c",
@@ -165,7 +157,7 @@ pub(super) static ROWS: &[Row] = &[
     row(
         "madc",
         Other,
-        CARRY,
+        CARRIED,
         &["madc.hilo{.cc}.type d, a, b, c @3.0,sm_20"],
         &["madc.hi.cc.u32 %r1, %r2, %r3, 0;"],
     ),
@@ -284,7 +276,7 @@ pub(super) static ROWS: &[Row] = &[
         &[HALF, BRAIN, NARROW, ("any16", "f16 f16x2 bf16 bf16x2")],
         &[
             "fma.rnd{.ftz}{.sat}.f32 d, a, b, c @1.4,sm_20",
-            "fma.rnd.f64 d, a, b, c @1.4,sm_13",
+            "fma.rnd.f64 d, a, b, c @1.4",
             "fma.rnd{.ftz}.f32x2 d, a, b, c @8.6,sm_100",
             "fma.rn{.ftz}{.sat}.half d, a, b, c @4.2,sm_53",
             "fma.rn{.ftz}.relu.half d, a, b, c @7.0,sm_80",
@@ -443,12 +435,17 @@ const MIN_FORMS: &[&str] = &[
     "min.u16x2 d, a, b @8.0,sm_90",
     "min.s16x2 d, a, b @8.0,sm_90",
     "min.relu.relutype d, a, b @8.0,sm_90",
-    "min{.relu}.bytes d, a, b @9.2,sm_120f",
-    "min{.ftz}{.NaN}{.xorsign}{.abs}.f32 d, a, b",
+    "min.bytes d, a, b @9.2,sm_120f",
+    "min.relu.s8x4 d, a, b @9.2,sm_120f",
+    "min{.ftz}.f32 d, a, b",
+    "min{.ftz}.NaN.f32 d, a, b @7.0,sm_80",
+    "min{.ftz}{.NaN}.xorsign.abs.f32 d, a, b @7.2,sm_86",
     "min{.ftz}{.NaN}{.abs}.f32 d, a, b, c @8.8,sm_100",
     "min.f64 d, a, b",
-    "min{.ftz}{.NaN}{.xorsign}{.abs}.half d, a, b @7.0,sm_80",
-    "min{.NaN}{.xorsign}{.abs}.brain d, a, b @7.0,sm_80",
+    "min{.ftz}{.NaN}.half d, a, b @7.0,sm_80",
+    "min{.ftz}{.NaN}.xorsign.abs.half d, a, b @7.2,sm_86",
+    "min{.NaN}.brain d, a, b @7.0,sm_80",
+    "min{.NaN}.xorsign.abs.brain d, a, b @7.2,sm_86",
 ];
 
 const MAX_FORMS: &[&str] = &[
@@ -456,12 +453,17 @@ const MAX_FORMS: &[&str] = &[
     "max.u16x2 d, a, b @8.0,sm_90",
     "max.s16x2 d, a, b @8.0,sm_90",
     "max.relu.relutype d, a, b @8.0,sm_90",
-    "max{.relu}.bytes d, a, b @9.2,sm_120f",
-    "max{.ftz}{.NaN}{.xorsign}{.abs}.f32 d, a, b",
+    "max.bytes d, a, b @9.2,sm_120f",
+    "max.relu.s8x4 d, a, b @9.2,sm_120f",
+    "max{.ftz}.f32 d, a, b",
+    "max{.ftz}.NaN.f32 d, a, b @7.0,sm_80",
+    "max{.ftz}{.NaN}.xorsign.abs.f32 d, a, b @7.2,sm_86",
     "max{.ftz}{.NaN}{.abs}.f32 d, a, b, c @8.8,sm_100",
     "max.f64 d, a, b",
-    "max{.ftz}{.NaN}{.xorsign}{.abs}.half d, a, b @7.0,sm_80",
-    "max{.NaN}{.xorsign}{.abs}.brain d, a, b @7.0,sm_80",
+    "max{.ftz}{.NaN}.half d, a, b @7.0,sm_80",
+    "max{.ftz}{.NaN}.xorsign.abs.half d, a, b @7.2,sm_86",
+    "max{.NaN}.brain d, a, b @7.0,sm_80",
+    "max{.NaN}.xorsign.abs.brain d, a, b @7.2,sm_86",
 ];
 
 const fn extremum(name: &'static str, forms: &'static [&'static str], examples: &'static [&'static str]) -> Row {

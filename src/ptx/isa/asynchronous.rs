@@ -4,12 +4,13 @@ use super::Effect::{Async, Fence, Pure};
 use super::{Row, Sets, row};
 
 const CP: Sets = &[
-    ("prefetch", "L2::64B L2::128B L2::256B"),
-    ("own", "shared shared::cta@7.8"),
+    ("prefetch", "L2::64B@7.4 L2::128B@7.4 L2::256B@7.4"),
+    ("hint", "L2::cache_hint@7.4"),
+    ("own", "shared shared::cta"),
+    ("object", "shared shared::cta@7.8"),
 ];
 
 const BULK: Sets = &[
-    ("dst", "shared::cta@8.6 shared::cluster"),
     ("hint", "L2::cache_hint"),
     ("bitop", "and or xor"),
     ("bits", "b32 b64"),
@@ -24,22 +25,13 @@ const BULK: Sets = &[
 
 const TENSOR: Sets = &[
     ("dim", "1d 2d 3d 4d 5d"),
-    ("dst", "shared::cta@8.6 shared::cluster"),
+    ("dim3", "3d 4d 5d"),
     ("hint", "L2::cache_hint"),
     (
         "group",
         "cta_group::1@8.6,sm_100a/sm_100f/sm_110f cta_group::2@8.6,sm_100a/sm_100f/sm_110f",
     ),
-    ("loadmode", "tile tile::gather4@8.6,sm_100a/sm_100f/sm_110f"),
-    (
-        "colmode",
-        "im2col im2col::w@8.6,sm_100a/sm_100f/sm_110f im2col::w::128@8.6,sm_100a/sm_100f/sm_110f",
-    ),
-    (
-        "storemode",
-        "tile tile::scatter4@8.6,sm_100a/sm_100f/sm_110f im2col_no_offs",
-    ),
-    ("redmode", "tile im2col_no_offs"),
+    ("wmode", "im2col::w im2col::w::128"),
     ("op", "add min max inc dec and or xor"),
 ];
 
@@ -58,13 +50,16 @@ const REMOTE: Sets = &[
 const MAP: Sets = &[
     (
         "field1",
-        "rank elemtype interleave_layout swizzle_mode fill_mode swizzle_atomicity@8.6,sm_100a/sm_100f/sm_110f/sm_120a/sm_120f",
+        "elemtype interleave_layout swizzle_mode fill_mode swizzle_atomicity@8.6,sm_100a/sm_100f/sm_110f/sm_120a/sm_120f",
     ),
     ("field2", "box_dim global_dim element_stride"),
     ("ss", "global shared::cta"),
 ];
 
-const CANCEL: Sets = &[("axis", "get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z")];
+const CANCEL: Sets = &[
+    ("all", "multicast::cluster::all@sm_100a/sm_100f/sm_110f/sm_120a/sm_120f"),
+    ("axis", "get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z"),
+];
 
 pub(super) static ROWS: &[Row] = &[
     row(
@@ -72,10 +67,10 @@ pub(super) static ROWS: &[Row] = &[
         Async,
         CP,
         &[
-            "cp.async.ca.own.global{.L2::cache_hint}{.prefetch} [to], [from], size:imm/4_8_16{, {!}skip:pred}{, policy:b64} @7.0,sm_80",
-            "cp.async.ca.own.global{.L2::cache_hint}{.prefetch} [to], [from], size:imm/4_8_16{, used:u32}{, policy:b64} @7.0,sm_80",
-            "cp.async.cg.own.global{.L2::cache_hint}{.prefetch} [to], [from], size:imm/16..16{, {!}skip:pred}{, policy:b64} @7.0,sm_80",
-            "cp.async.cg.own.global{.L2::cache_hint}{.prefetch} [to], [from], size:imm/16..16{, used:u32}{, policy:b64} @7.0,sm_80",
+            "cp.async.ca.own.global{.hint}{.prefetch} [to], [from], size:imm/4_8_16, {!}skip:pred{, policy:b64/?hint} @7.5,sm_80",
+            "cp.async.ca.own.global{.hint}{.prefetch} [to], [from], size:imm/4_8_16{, used:u32}{, policy:b64/?hint} @7.0,sm_80",
+            "cp.async.cg.own.global{.hint}{.prefetch} [to], [from], size:imm/16..16, {!}skip:pred{, policy:b64/?hint} @7.5,sm_80",
+            "cp.async.cg.own.global{.hint}{.prefetch} [to], [from], size:imm/16..16{, used:u32}{, policy:b64/?hint} @7.0,sm_80",
         ],
         &[
             "cp.async.ca.shared.global [%r1], [%rd1], 4;",
@@ -102,7 +97,7 @@ pub(super) static ROWS: &[Row] = &[
         "cp.async.mbarrier.arrive",
         Async,
         CP,
-        &["cp.async.mbarrier.arrive{.noinc}{.own}.b64 [a] @7.0,sm_80"],
+        &["cp.async.mbarrier.arrive{.noinc}{.object}.b64 [a] @7.0,sm_80"],
         &["cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%r1];"],
     ),
     row(
@@ -110,11 +105,12 @@ pub(super) static ROWS: &[Row] = &[
         Async,
         BULK,
         &[
-            "cp.async.bulk.dst.global.mbarrier::complete_tx::bytes{.multicast::cluster}{.hint} [to], [from], size:u32, [bar]{, mask:b16}{, policy:b64} @8.0,sm_90",
-            "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [to], [from], size:u32, [bar] @8.0,sm_90",
-            "cp.async.bulk.global.shared::cta.bulk_group{.hint} [to], [from], size:u32{, policy:b64} @8.0,sm_90",
-            "cp.async.bulk.global.shared::cta.bulk_group{.hint}.cp_mask [to], [from], size:u32{, policy:b64}{, bytes:b16} @8.6,sm_100",
-            "cp.async.bulk.prefetch.L2.global{.hint} [from], size:u32{, policy:b64} @8.0,sm_90",
+            "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{.hint} [to], [from], size:u32/%16, [bar]{, policy:b64/?hint} @8.6,sm_90",
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast::cluster}{.hint} [to], [from], size:u32/%16, [bar]{, mask:b16/?multicast::cluster}{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [to], [from], size:u32/%16, [bar] @8.0,sm_90",
+            "cp.async.bulk.global.shared::cta.bulk_group{.hint} [to], [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.global.shared::cta.bulk_group{.hint}.cp_mask [to], [from], size:u32/%16{, policy:b64/?hint}, bytes:b16 @8.6,sm_100",
+            "cp.async.bulk.prefetch.L2.global{.hint} [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
         ],
         &[
             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], %r2, [%r3];",
@@ -140,16 +136,24 @@ pub(super) static ROWS: &[Row] = &[
         Async,
         TENSOR,
         &[
-            "cp.async.bulk.tensor.dim.dst.global{.loadmode}.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.hint} [to], [map, coords:frag/b32], [bar]{, mask:b16}{, policy:b64} @8.0,sm_90",
-            "cp.async.bulk.tensor.dim.dst.global.colmode.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.hint} [to], [map, coords:frag/b32], [bar], offsets:frag/b16{, mask:b16}{, policy:b64} @8.0,sm_90",
-            "cp.async.bulk.tensor.dim.global.shared::cta{.storemode}.bulk_group{.hint} [map, coords:frag/b32], [from]{, policy:b64} @8.0,sm_90",
+            "cp.async.bulk.tensor.dim.shared::cta.global{.tile}.mbarrier::complete_tx::bytes{.group}{.hint} [to], [map, coords:frag/b32], [bar]{, policy:b64/?hint} @8.6,sm_90",
+            "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes{.group}{.hint} [to], [map, coords:frag/b32/x5], [bar]{, policy:b64/?hint} @8.6,sm_100",
+            "cp.async.bulk.tensor.dim3.shared::cta.global.im2col.mbarrier::complete_tx::bytes{.group}{.hint} [to], [map, coords:frag/b32], [bar], offsets:frag/b16{, policy:b64/?hint} @8.6,sm_90",
+            "cp.async.bulk.tensor.dim3.shared::cta.global.wmode.mbarrier::complete_tx::bytes{.group}{.hint} [to], [map, coords:frag/b32], [bar], offsets:frag/b16{, policy:b64/?hint} @8.6,sm_100",
+            "cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.hint} [to], [map, coords:frag/b32], [bar]{, mask:b16/?multicast::cluster}{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.hint} [to], [map, coords:frag/b32/x5], [bar]{, mask:b16/?multicast::cluster}{, policy:b64/?hint} @8.6,sm_100a/sm_100f/sm_110f",
+            "cp.async.bulk.tensor.dim3.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.hint} [to], [map, coords:frag/b32], [bar], offsets:frag/b16{, mask:b16/?multicast::cluster}{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.tensor.dim3.shared::cluster.global.wmode.mbarrier::complete_tx::bytes{.multicast::cluster}{.group}{.hint} [to], [map, coords:frag/b32], [bar], offsets:frag/b16{, mask:b16/?multicast::cluster}{, policy:b64/?hint} @8.6,sm_100a/sm_100f/sm_110f",
+            "cp.async.bulk.tensor.dim.global.shared::cta{.tile}.bulk_group{.hint} [map, coords:frag/b32], [from]{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group{.hint} [map, coords:frag/b32/x5], [from]{, policy:b64/?hint} @8.6,sm_100a/sm_100f/sm_110f",
+            "cp.async.bulk.tensor.dim3.global.shared::cta.im2col_no_offs.bulk_group{.hint} [map, coords:frag/b32], [from]{, policy:b64/?hint} @8.0,sm_90",
         ],
         &[
             "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4];",
             "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%r1], [%rd1, {%r2, %r3}], [%r4], %rs1, %rd2;",
             "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3, %r5, %r6}], [%r4], {%rs1, %rs2};",
             "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4];",
-            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::2 [%r1], [%rd1, {%r2, %r3}], [%r4];",
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::1 [%r1], [%rd1, {%r2, %r3}], [%r4];",
             "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%rd1, {%r1, %r2, %r3}], [%r4];",
         ],
     ),
@@ -158,8 +162,10 @@ pub(super) static ROWS: &[Row] = &[
         Async,
         TENSOR,
         &[
-            "cp.async.bulk.prefetch.tensor.dim.L2.global{.loadmode}{.hint} [map, coords:frag/b32]{, policy:b64} @8.0,sm_90",
-            "cp.async.bulk.prefetch.tensor.dim.L2.global.colmode{.hint} [map, coords:frag/b32], offsets:frag/b16{, policy:b64} @8.0,sm_90",
+            "cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.hint} [map, coords:frag/b32]{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4{.hint} [map, coords:frag/b32/x5]{, policy:b64/?hint} @8.6,sm_100a/sm_100f/sm_110f",
+            "cp.async.bulk.prefetch.tensor.dim3.L2.global.im2col{.hint} [map, coords:frag/b32], offsets:frag/b16{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.prefetch.tensor.dim3.L2.global.wmode{.hint} [map, coords:frag/b32], offsets:frag/b16{, policy:b64/?hint} @8.6,sm_100a/sm_100f/sm_110f",
         ],
         &["cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd1, {%r1, %r2}];"],
     ),
@@ -168,15 +174,15 @@ pub(super) static ROWS: &[Row] = &[
         Async,
         BULK,
         &[
-            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.bitop.b32 [to], [from], size:u32, [bar] @8.0,sm_90",
-            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.count.u32 [to], [from], size:u32, [bar] @8.0,sm_90",
-            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.order.word [to], [from], size:u32, [bar] @8.0,sm_90",
-            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.sum [to], [from], size:u32, [bar] @8.0,sm_90",
-            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.bitop.bits [to], [from], size:u32{, policy:b64} @8.0,sm_90",
-            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.count.u32 [to], [from], size:u32{, policy:b64} @8.0,sm_90",
-            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.order.gorder [to], [from], size:u32{, policy:b64} @8.0,sm_90",
-            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.add.gsum [to], [from], size:u32{, policy:b64} @8.0,sm_90",
-            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.add.noftz.half [to], [from], size:u32{, policy:b64} @8.0,sm_90",
+            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.bitop.b32 [to], [from], size:u32/%16, [bar] @8.0,sm_90",
+            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.count.u32 [to], [from], size:u32/%16, [bar] @8.0,sm_90",
+            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.order.word [to], [from], size:u32/%16, [bar] @8.0,sm_90",
+            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.sum [to], [from], size:u32/%16, [bar] @8.0,sm_90",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.bitop.bits [to], [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.count.u32 [to], [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.order.gorder [to], [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.add.gsum [to], [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.add.noftz.half [to], [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
         ],
         &[
             "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u64 [%r1], [%r2], 64, [%r3];",
@@ -190,7 +196,8 @@ pub(super) static ROWS: &[Row] = &[
         Async,
         TENSOR,
         &[
-            "cp.reduce.async.bulk.tensor.dim.global.shared::cta.op{.redmode}.bulk_group{.hint} [map, coords:frag/b32], [from]{, policy:b64} @8.0,sm_90",
+            "cp.reduce.async.bulk.tensor.dim.global.shared::cta.op{.tile}.bulk_group{.hint} [map, coords:frag/b32], [from]{, policy:b64/?hint} @8.0,sm_90",
+            "cp.reduce.async.bulk.tensor.dim3.global.shared::cta.op.im2col_no_offs.bulk_group{.hint} [map, coords:frag/b32], [from]{, policy:b64/?hint} @8.0,sm_90",
         ],
         &["cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%rd1, {%r1, %r2}], [%r3];"],
     ),
@@ -200,7 +207,8 @@ pub(super) static ROWS: &[Row] = &[
         REMOTE,
         &[
             "st.async{.weak}{.cluster}{.shared::cluster}.mbarrier::complete_tx::bytes{.v24}.type [a], b:vec, [bar] @8.1,sm_90",
-            "st.async{.mmio}.release.reach{.global}.every [a], b:loose @8.7,sm_100",
+            "st.async.release.reach{.global}.every [a], b:loose @8.7,sm_100",
+            "st.async.mmio.release.sys{.global}.every [a], b:loose @8.7,sm_100",
         ],
         &[
             "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r3];",
@@ -217,7 +225,8 @@ pub(super) static ROWS: &[Row] = &[
             "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.order.word [a], b, [bar] @8.1,sm_90",
             "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.bitop.b32 [a], b, [bar] @8.1,sm_90",
             "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.sum [a], b, [bar] @8.1,sm_90",
-            "red.async{.mmio}.release.reach{.global}.add.sum [a], b @8.7,sm_100",
+            "red.async.release.reach{.global}.add.sum [a], b @8.7,sm_100",
+            "red.async.mmio.release.sys{.global}.add.sum [a], b @8.7,sm_100",
         ],
         &[
             "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r3];",
@@ -230,7 +239,8 @@ pub(super) static ROWS: &[Row] = &[
         MAP,
         &[
             "tensormap.replace.tile.global_address{.ss}.b1024.b64 [a], value:b64 @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
-            "tensormap.replace.tile.field1{.ss}.b1024.b32 [a], value:b32 @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
+            "tensormap.replace.tile.rank{.ss}.b1024.b32 [a], value:b32 @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
+            "tensormap.replace.tile.field1{.ss}.b1024.b32 [a], value:imm @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
             "tensormap.replace.tile.field2{.ss}.b1024.b32 [a], dim:imm, value:b32 @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
             "tensormap.replace.tile.global_stride{.ss}.b1024.b64 [a], dim:imm, value:b64 @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
         ],
@@ -254,7 +264,7 @@ pub(super) static ROWS: &[Row] = &[
         Async,
         CANCEL,
         &[
-            "clusterlaunchcontrol.try_cancel.async{.shared::cta}.mbarrier::complete_tx::bytes{.multicast::cluster::all}.b128 [a], [bar] @8.6,sm_100",
+            "clusterlaunchcontrol.try_cancel.async{.shared::cta}.mbarrier::complete_tx::bytes{.all}.b128 [a], [bar] @8.6,sm_100",
         ],
         &["clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r1], [%r2];"],
     ),

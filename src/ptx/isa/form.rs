@@ -35,6 +35,7 @@
 //! | `xn2` | half as many elements as the N of the shape (`m64n8k16`), or `xn4` a quarter |
 //! | `imm` | an integer constant, nothing else |
 //! | `0..3`, `%8`, `4_8_16` | a constant must lie in the range, be a multiple, or be one of these |
+//! | `?hint` | an optional operand that is there just when the modifier in the slot `hint` is |
 //! | `reg` | no constant |
 //! | `sink` | `_` may stand here; with `only`, nothing else |
 //! | `label`, `func`, `sym`, `list` | a branch target, a function, a variable's name, a parenthesised list |
@@ -189,6 +190,8 @@ pub struct OperandSpec {
     pub only_sink: bool,
     /// Whether it may be left out.
     pub optional: bool,
+    /// The slot whose modifier decides whether it is there.
+    pub tied: Option<usize>,
     /// Whether `!` may stand in front.
     pub negatable: bool,
     /// Number of elements of a brace vector, where it is fixed.

@@ -212,6 +212,7 @@ fn value(name: &'static str) -> OperandSpec {
         sink: false,
         only_sink: false,
         optional: false,
+        tied: None,
         negatable: false,
         count: None,
         ranges: Vec::new(),
@@ -259,7 +260,10 @@ fn annotate(spec: &mut OperandSpec, annotation: &str, slots: &[Slot]) {
 /// Types, sets, element counts and ranges.
 fn annotate_value(spec: &mut OperandSpec, annotation: &str, slots: &[Slot]) {
     let slot = |name: &str| slots.iter().position(|slot| slot.name == name);
-    if let Some(ty) = Type::from_name(annotation) {
+    if let Some(name) = annotation.strip_prefix('?') {
+        spec.tied = slot(name);
+        debug_assert!(spec.tied.is_some(), "no slot {name}");
+    } else if let Some(ty) = Type::from_name(annotation) {
         spec.ty = OperandType::Fixed(ty);
     } else if let Some(at) = slot(annotation) {
         spec.ty = OperandType::Slot(at);

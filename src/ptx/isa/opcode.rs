@@ -3,6 +3,7 @@
 use super::{Effect, Entry, Form, Gate, Row, entries, form};
 use crate::ptx::types::{Space, Type};
 use smallvec::SmallVec;
+use std::cmp::Reverse;
 
 /// A dotted opcode such as `ld.global.v4.f32`, resolved once and shared by every instruction that spells it alike.
 #[derive(Debug)]
@@ -236,23 +237,22 @@ fn diagnose(entries: &'static [Entry], mods: &[&str]) -> (Option<&'static Row>, 
             Problem::UnknownModifier(unknown),
         );
     }
-    let mut best: Option<(usize, usize, &'static Row, Problem)> = None;
+    let mut best: Option<((usize, Reverse<usize>, usize), &'static Row, Problem)> = None;
     for (row, form) in forms() {
         let found = assign(form, mods);
-        let absent = missing(form, &found.picks).count();
-        let better = best
-            .as_ref()
-            .is_none_or(|(placed, lacking, ..)| (found.placed, *lacking) > (*placed, absent));
-        if better {
+        // Most modifiers placed, fewest lacking; then the stray that comes last, since the first words name the operation.
+        let lacking = Reverse(missing(form, &found.picks).count());
+        let rank = (found.placed, lacking, found.stray.unwrap_or(mods.len()));
+        if best.as_ref().is_none_or(|(old, ..)| rank > *old) {
             let problem = match (found.stray, missing(form, &found.picks).next()) {
                 (None, Some(slot)) => Problem::Missing(slot.alternatives.iter().map(|one| one.name).collect()),
                 (stray, _) => Problem::Misplaced(stray.unwrap_or(0)),
             };
-            best = Some((found.placed, absent, row, problem));
+            best = Some((rank, row, problem));
         }
     }
     match best {
-        Some((_, _, row, problem)) => (Some(row), problem),
+        Some((_, row, problem)) => (Some(row), problem),
         None => (Some(first), Problem::Misplaced(0)),
     }
 }

@@ -3,22 +3,20 @@
 use super::Effect::{Async, Barrier, Fence, Mbarrier, Pure, Warp};
 use super::{Row, Sets, row};
 
-const BARRIER: Sets = &[("op", "and or")];
+const BARRIER: Sets = &[("op", "and or"), ("cta", "cta@7.8,sm_20")];
 
 const FENCE: Sets = &[
     ("sem", "sc acq_rel acquire@8.6,sm_90 release@8.6,sm_90"),
     ("kind", "alias@7.5,sm_70 async@8.0,sm_90"),
-    ("where", "global shared shared::cta shared::cluster"),
+    ("where", "global shared::cta shared::cluster"),
     ("level", "cta gl sys@2.0,sm_20"),
-    ("dir", "acquire release"),
-    ("restrict", "sync_restrict::shared::cta sync_restrict::shared::cluster"),
 ];
 
 const MBARRIER: Sets = &[
     ("own", "shared shared::cta@7.8"),
     ("any", "shared shared::cta@7.8 shared::cluster@8.0,sm_90"),
-    ("sem", "release relaxed@8.0,sm_90"),
-    ("waitsem", "acquire relaxed@8.0,sm_90"),
+    ("sem", "release relaxed@8.6,sm_90"),
+    ("waitsem", "acquire relaxed@8.6,sm_90"),
     ("reach", "cta cluster@8.0,sm_90"),
     ("op", "arrive arrive_drop"),
 ];
@@ -61,7 +59,7 @@ pub(super) static ROWS: &[Row] = &[
     row(
         "barrier.cluster",
         Barrier,
-        &[("sem", "release relaxed@8.0")],
+        &[("sem", "release@8.0 relaxed@8.0"), ("acquire", "acquire@8.0")],
         &[
             "barrier.cluster.arrive{.sem}{.aligned} @7.8,sm_90",
             "barrier.cluster.wait{.acquire}{.aligned} @7.8,sm_90",
@@ -82,11 +80,7 @@ pub(super) static ROWS: &[Row] = &[
         "membar",
         Fence,
         FENCE,
-        &[
-            "membar.level @1.4",
-            "membar.proxy.kind @7.5,sm_70",
-            "membar.proxy.async.where @8.0,sm_90",
-        ],
+        &["membar.level @1.4", "membar.proxy.kind @7.5,sm_70"],
         &["membar.gl;", "membar.cta;", "membar.proxy.alias;"],
     ),
     row(
@@ -95,13 +89,15 @@ pub(super) static ROWS: &[Row] = &[
         FENCE,
         &[
             "fence{.sem}.scope @6.0,sm_70",
-            "fence.dir.restrict.cluster @8.6,sm_90",
+            "fence.acquire.sync_restrict::shared::cluster.cluster @8.6,sm_90",
+            "fence.release.sync_restrict::shared::cta.cluster @8.6,sm_90",
             "fence.mbarrier_init.release.cluster @8.0,sm_90",
             "fence.proxy.kind @7.5,sm_70",
             "fence.proxy.async.where @8.0,sm_90",
             "fence.proxy.tensormap::generic.release.scope @8.3,sm_90",
             "fence.proxy.tensormap::generic.acquire.scope [a], size:imm/128..128 @8.3,sm_90",
-            "fence.proxy.async::generic.dir.restrict.cluster @8.6,sm_90",
+            "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster @8.6,sm_90",
+            "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster @8.6,sm_90",
         ],
         &[
             "fence.sc.gpu;",
@@ -130,14 +126,20 @@ pub(super) static ROWS: &[Row] = &[
         "mbarrier.expect_tx",
         Mbarrier,
         MBARRIER,
-        &["mbarrier.expect_tx{.relaxed}{.reach}{.any}.b64 [a], tx:u32 @8.0,sm_90"],
+        &[
+            "mbarrier.expect_tx{.any}.b64 [a], tx:u32 @8.0,sm_90",
+            "mbarrier.expect_tx.relaxed.reach{.any}.b64 [a], tx:u32 @8.0,sm_90",
+        ],
         &["mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 1024;"],
     ),
     row(
         "mbarrier.complete_tx",
         Mbarrier,
         MBARRIER,
-        &["mbarrier.complete_tx{.relaxed}{.reach}{.any}.b64 [a], tx:u32 @8.0,sm_90"],
+        &[
+            "mbarrier.complete_tx{.any}.b64 [a], tx:u32 @8.0,sm_90",
+            "mbarrier.complete_tx.relaxed.reach{.any}.b64 [a], tx:u32 @8.0,sm_90",
+        ],
         &["mbarrier.complete_tx.shared::cta.b64 [%r1], 1024;"],
     ),
     row(
@@ -145,11 +147,18 @@ pub(super) static ROWS: &[Row] = &[
         Mbarrier,
         MBARRIER,
         &[
-            "mbarrier.op{.sem}{.reach}{.own}.b64 =state:b64/sink, [a]{, count:u32} @7.0,sm_80",
-            "mbarrier.op{.sem}{.reach}.shared::cluster.b64 =state:sink/only, [a]{, count:u32} @8.0,sm_90",
-            "mbarrier.op.expect_tx{.sem}{.reach}{.own}.b64 =state:b64/sink, [a], tx:u32 @8.0,sm_90",
-            "mbarrier.op.expect_tx{.sem}{.reach}.shared::cluster.b64 =state:sink/only, [a], tx:u32 @8.0,sm_90",
-            "mbarrier.op.noComplete{.sem}{.reach}{.own}.b64 =state:b64/sink, [a], count:u32 @7.0,sm_80",
+            "mbarrier.op{.own}.b64 =state:b64/sink, [a] @7.0,sm_80",
+            "mbarrier.op{.own}.b64 =state:b64/sink, [a], count:u32 @7.8,sm_90",
+            "mbarrier.op.sem.reach{.own}.b64 =state:b64/sink, [a] @8.0,sm_80",
+            "mbarrier.op.sem.reach{.own}.b64 =state:b64/sink, [a], count:u32 @8.0,sm_90",
+            "mbarrier.op.shared::cluster.b64 =state:sink/only, [a]{, count:u32} @8.0,sm_90",
+            "mbarrier.op.sem.reach.shared::cluster.b64 =state:sink/only, [a]{, count:u32} @8.0,sm_90",
+            "mbarrier.op.expect_tx{.own}.b64 =state:b64/sink, [a], tx:u32 @8.0,sm_90",
+            "mbarrier.op.expect_tx.sem.reach{.own}.b64 =state:b64/sink, [a], tx:u32 @8.0,sm_90",
+            "mbarrier.op.expect_tx.shared::cluster.b64 =state:sink/only, [a], tx:u32 @8.0,sm_90",
+            "mbarrier.op.expect_tx.sem.reach.shared::cluster.b64 =state:sink/only, [a], tx:u32 @8.0,sm_90",
+            "mbarrier.op.noComplete{.own}.b64 =state:b64/sink, [a], count:u32 @7.0,sm_80",
+            "mbarrier.op.noComplete.release.cta{.own}.b64 =state:b64/sink, [a], count:u32 @8.0,sm_80",
         ],
         &[
             "mbarrier.arrive.shared::cta.b64 %rd1, [%r1];",
@@ -165,8 +174,10 @@ pub(super) static ROWS: &[Row] = &[
         Mbarrier,
         MBARRIER,
         &[
-            "mbarrier.test_wait{.waitsem}{.reach}{.own}.b64 =done:pred, [a], state:b64 @7.0,sm_80",
-            "mbarrier.test_wait.parity{.waitsem}{.reach}{.own}.b64 =done:pred, [a], parity:u32 @7.1,sm_80",
+            "mbarrier.test_wait{.own}.b64 =done:pred, [a], state:u64 @7.0,sm_80",
+            "mbarrier.test_wait.waitsem.reach{.own}.b64 =done:pred, [a], state:u64 @8.0,sm_80",
+            "mbarrier.test_wait.parity{.own}.b64 =done:pred, [a], parity:u32/0..1 @7.1,sm_80",
+            "mbarrier.test_wait.parity.waitsem.reach{.own}.b64 =done:pred, [a], parity:u32/0..1 @8.0,sm_80",
         ],
         &[
             "mbarrier.test_wait.shared.b64 %p1, [%r1], %rd1;",
@@ -178,8 +189,10 @@ pub(super) static ROWS: &[Row] = &[
         Mbarrier,
         MBARRIER,
         &[
-            "mbarrier.try_wait{.waitsem}{.reach}{.own}.b64 =done:pred, [a], state:b64{, hint:u32} @7.8,sm_90",
-            "mbarrier.try_wait.parity{.waitsem}{.reach}{.own}.b64 =done:pred, [a], parity:u32{, hint:u32} @7.8,sm_90",
+            "mbarrier.try_wait{.own}.b64 =done:pred, [a], state:u64{, hint:u32} @7.8,sm_90",
+            "mbarrier.try_wait.waitsem.reach{.own}.b64 =done:pred, [a], state:u64{, hint:u32} @8.0,sm_90",
+            "mbarrier.try_wait.parity{.own}.b64 =done:pred, [a], parity:u32/0..1{, hint:u32} @7.8,sm_90",
+            "mbarrier.try_wait.parity.waitsem.reach{.own}.b64 =done:pred, [a], parity:u32/0..1{, hint:u32} @8.0,sm_90",
         ],
         &[
             "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r2;",
@@ -190,7 +203,7 @@ pub(super) static ROWS: &[Row] = &[
         "mbarrier.pending_count",
         Pure,
         MBARRIER,
-        &["mbarrier.pending_count.b64 d:u32, state:b64 @7.0,sm_80"],
+        &["mbarrier.pending_count.b64 d:u32, state:u64 @7.0,sm_80"],
         &["mbarrier.pending_count.b64 %r1, %rd1;"],
     ),
     row(

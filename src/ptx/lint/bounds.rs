@@ -35,6 +35,13 @@ pub(super) fn certainty(unit: &Unit, id: LoopId, condition: ValueId) -> Certaint
     }
 }
 
+/// Whether what a condition says of the thread's index depends on a number that is not known.
+pub(super) fn rests_on_unknown(unit: &Unit, condition: ValueId) -> bool {
+    let mut cone = Cone::default();
+    cone.grow(unit, condition);
+    cone.is_bounded && cone.has_unknown
+}
+
 /// What a condition is computed from.
 #[derive(Default)]
 struct Cone {

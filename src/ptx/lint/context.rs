@@ -4,7 +4,7 @@ use super::Launch;
 use super::named::{self, Numbered};
 use super::parting::{self, Parting};
 use crate::ptx::analysis::{Analysis, BarrierSite, Unit};
-use crate::ptx::ir::{Body, FuncId, InstId, Module};
+use crate::ptx::ir::{Body, FuncId, InstId};
 use crate::ptx::isa::Effect;
 use crate::ptx::parse::Parsed;
 use crate::ptx::source::Span;
@@ -14,8 +14,6 @@ use std::cell::OnceCell;
 pub struct Context<'p> {
     /// The text's module and spans.
     pub parsed: &'p Parsed,
-    /// The text.
-    pub text: &'p str,
     /// The functions that some rule looks at.
     pub analysis: Analysis<'p>,
     /// Offsets at which lines start.
@@ -29,7 +27,6 @@ impl<'p> Context<'p> {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self {
             parsed,
-            text,
             analysis: Analysis::new(&parsed.module, launch.block, is_interesting),
             lines: std::iter::once(0)
                 .chain(newlines.map(|(at, _)| at as u32 + 1))
@@ -37,11 +34,6 @@ impl<'p> Context<'p> {
             partings: OnceCell::new(),
             numbered: OnceCell::new(),
         }
-    }
-
-    /// The module.
-    pub fn module(&self) -> &'p Module {
-        &self.parsed.module
     }
 
     /// Where an instruction stands.

@@ -2,7 +2,9 @@
 //!
 //! One cause gives one [`Parting`]. A barrier is laid to the branch that parts threads most and lies nearest.
 
+use super::bounds::{Certainty, certainty, rests_on_unknown};
 use crate::ptx::analysis::{BarrierSite, Departure, Unit};
+use crate::ptx::diag::Level;
 use crate::ptx::flow::{Condition, Definition, LoopId, ValueId};
 use crate::ptx::ir::{BarrierOp, FuncId, InstId};
 use crate::ptx::isa::Extent;
@@ -40,6 +42,24 @@ pub(super) struct Parting {
     pub(super) extent: Extent,
     /// The barriers concerned, in textual order; at least one.
     pub(super) sites: Vec<BarrierSite>,
+    /// How sure it is that trip counts differ; sure for all but [`Shape::Rounds`].
+    pub(super) certainty: Certainty,
+}
+
+impl Parting {
+    /// How bad it is.
+    pub(super) fn level(&self) -> Level {
+        let lanes = self.extent == Extent::Thread && self.sites.iter().any(|site| site.aligned);
+        level(lanes, self.certainty)
+    }
+}
+
+fn level(lanes: bool, certainty: Certainty) -> Level {
+    match certainty {
+        Certainty::Sure if lanes => Level::Error,
+        Certainty::Rounded => Level::Info,
+        _ => Level::Warning,
+    }
 }
 
 /// A candidate: a branch that parts threads, and the blocks in which they are apart.
@@ -47,6 +67,11 @@ struct Split {
     block: u32,
     extent: Extent,
     region: Vec<u32>,
+    /// The outermost loop that threads leave here in different rounds.
+    rounds: Option<LoopId>,
+    /// How sure it is that the trip counts of the loop in the next field differ.
+    certainty: Certainty,
+    applies_to: Option<LoopId>,
 }
 
 /// Finds the partings of a function.
@@ -55,8 +80,8 @@ pub(super) fn find(unit: &Unit) -> Vec<Parting> {
         return Vec::new();
     }
     let mut found = guards(unit);
-    let splits = splits(unit);
-    found.extend(branches(unit, &splits));
+    let mut splits = splits(unit);
+    found.extend(branches(unit, &mut splits));
     found.extend(departures(unit, &splits));
     found
 }
@@ -86,6 +111,7 @@ fn guards(unit: &Unit) -> Vec<Parting> {
             condition: Some(value),
             extent,
             sites: vec![site.clone()],
+            certainty: Certainty::Sure,
         });
     }
     found
@@ -111,35 +137,43 @@ fn splits(unit: &Unit) -> Vec<Split> {
             block,
             extent: unit.uniformity.branch(block),
             region: unit.converge.region(block),
+            rounds: left_loop(unit, block),
+            certainty: Certainty::Sure,
+            applies_to: None,
         })
         .collect()
 }
 
+/// The outermost loop that threads leave in different rounds if they part at the end of a block.
+fn left_loop(unit: &Unit, block: u32) -> Option<LoopId> {
+    let meeting = unit.converge.meeting(block);
+    let left = unit.loops.around(block).filter(|id| !meeting.is_some_and(|meeting| unit.loops.contains(*id, meeting)));
+    left.last()
+}
+
 /// Lays each barrier to a branch, and gathers what is laid to the same one.
-fn branches(unit: &Unit, splits: &[Split]) -> Vec<Parting> {
+fn branches(unit: &Unit, splits: &mut [Split]) -> Vec<Parting> {
     let mut sites_of: FxHashMap<u32, Vec<&BarrierSite>> = FxHashMap::default();
     for site in &unit.barriers {
         sites_of.entry(unit.cfg.block_of(site.inst)).or_default().push(site);
     }
-    // Per barrier, the best cause so far: (lane before warp, smaller region).
-    let mut causes: FxHashMap<InstId, (Extent, usize, usize)> = FxHashMap::default();
-    for (at, split) in splits.iter().enumerate() {
-        let inside: Vec<&BarrierSite> = split
-            .region
-            .iter()
-            .filter_map(|block| sites_of.get(block))
-            .flatten()
-            .copied()
-            .collect();
-        if inside.is_empty() || !any_hurt(unit, split, &inside) {
-            continue;
-        }
+    let inside: Vec<Vec<&BarrierSite>> = splits
+        .iter()
+        .map(|split| {
+            let all = split.region.iter().filter_map(|block| sites_of.get(block)).flatten().copied().collect::<Vec<_>>();
+            if !all.is_empty() && any_hurt(unit, split, &all) { all } else { Vec::new() }
+        })
+        .collect();
+    judge_loops(unit, splits, &inside);
+    // Per barrier, the best cause so far: the worse one, then the one of the smaller region.
+    let mut causes: FxHashMap<InstId, (Level, usize, usize)> = FxHashMap::default();
+    for (at, (split, inside)) in splits.iter().zip(&inside).enumerate() {
         for site in inside.iter().filter(|site| is_hurt(site, split.extent, false)) {
-            let size = split.region.len();
-            let cause = causes.entry(site.inst).or_insert((split.extent, size, at));
-            if (split.extent, std::cmp::Reverse(size)) > (cause.0, std::cmp::Reverse(cause.1)) {
-                *cause = (split.extent, size, at);
-            }
+            let in_loop = split.applies_to.is_some_and(|id| unit.loops.contains(id, unit.cfg.block_of(site.inst)));
+            let certainty = if in_loop { split.certainty } else { Certainty::Sure };
+            let own = (level(split.extent == Extent::Thread && site.aligned, certainty), split.region.len(), at);
+            let cause = causes.entry(site.inst).or_insert(own);
+            *cause = own.min(*cause);
         }
     }
     let mut found = Vec::new();
@@ -153,6 +187,31 @@ fn branches(unit: &Unit, splits: &[Split]) -> Vec<Parting> {
     found
 }
 
+/// Judges how sure it is that trip counts differ: of branches that leave loops, and of those that skip such a loop altogether.
+fn judge_loops(unit: &Unit, splits: &mut [Split], inside: &[Vec<&BarrierSite>]) {
+    let mut judged: FxHashMap<LoopId, Certainty> = FxHashMap::default();
+    for (split, _) in splits.iter_mut().zip(inside).filter(|(_, inside)| !inside.is_empty()) {
+        if let (Some(id), Some(condition)) = (split.rounds, condition(unit, split.block)) {
+            split.certainty = certainty(unit, id, condition);
+            split.applies_to = Some(id);
+            judged.insert(id, split.certainty);
+        }
+    }
+    for (split, inside) in splits.iter_mut().zip(inside).filter(|(split, _)| split.rounds.is_none()) {
+        let Some(first) = inside.first() else { continue };
+        // `if (i < n) do { ... } while (i < n);`: the loop's own condition, asked before its first round.
+        let entered = unit.loops.around(unit.cfg.block_of(first.inst)).find_map(|id| {
+            let outside = !unit.loops.contains(id, split.block);
+            judged.get(&id).copied().filter(|_| outside).map(|certainty| (id, certainty))
+        });
+        if let (Some((id, known)), Some(condition)) = (entered, condition(unit, split.block))
+            && rests_on_unknown(unit, condition)
+        {
+            (split.certainty, split.applies_to) = (known, Some(id));
+        }
+    }
+}
+
 /// Whether any barrier between parting and meeting suffers. Unaligned barriers do not, if every arm has as many of them.
 fn any_hurt(unit: &Unit, split: &Split, inside: &[&BarrierSite]) -> bool {
     if inside
@@ -161,11 +220,7 @@ fn any_hurt(unit: &Unit, split: &Split, inside: &[&BarrierSite]) -> bool {
     {
         return true;
     }
-    let all_arms = unit.loops.innermost(split.block).is_none_or(|id| {
-        unit.converge
-            .meeting(split.block)
-            .is_some_and(|meeting| unit.loops.contains(id, meeting))
-    }) && every_path_waits(unit, split, inside);
+    let all_arms = split.rounds.is_none() && every_path_waits(unit, split, inside);
     inside.iter().any(|site| is_hurt(site, split.extent, all_arms))
 }
 
@@ -189,21 +244,15 @@ fn every_path_waits(unit: &Unit, split: &Split, inside: &[&BarrierSite]) -> bool
 
 /// Says how threads part at a branch. Those in a loop that they leave there in different rounds are told apart.
 fn describe(unit: &Unit, split: &Split, sites: Vec<BarrierSite>) -> Vec<Parting> {
-    let meeting = unit.converge.meeting(split.block);
-    let left: Option<LoopId> = unit
-        .loops
-        .around(split.block)
-        .filter(|id| !meeting.is_some_and(|meeting| unit.loops.contains(*id, meeting)))
-        .last();
-    let in_loop = |site: &BarrierSite| left.is_some_and(|id| unit.loops.contains(id, unit.cfg.block_of(site.inst)));
-    let shape = match left {
+    let in_loop = |site: &BarrierSite| split.rounds.is_some_and(|id| unit.loops.contains(id, unit.cfg.block_of(site.inst)));
+    let shape = match split.rounds {
         Some(id) if sites.iter().any(in_loop) => Shape::Rounds(id),
         _ if in_several_arms(unit, split, &sites) => Shape::Arms,
         _ => Shape::Branch,
     };
-    let Some(at) = unit.cfg.last(split.block) else {
-        return Vec::new();
-    };
+    let Some(at) = unit.cfg.last(split.block) else { return Vec::new() };
+    let within = |site: &BarrierSite| split.applies_to.is_some_and(|id| unit.loops.contains(id, unit.cfg.block_of(site.inst)));
+    let sites_uncertain = sites.iter().all(within);
     vec![Parting {
         function: unit.id,
         shape,
@@ -212,6 +261,7 @@ fn describe(unit: &Unit, split: &Split, sites: Vec<BarrierSite>) -> Vec<Parting>
         condition: condition(unit, split.block),
         extent: split.extent,
         sites,
+        certainty: if sites_uncertain { split.certainty } else { Certainty::Sure },
     }]
 }
 
@@ -259,6 +309,7 @@ fn departures(unit: &Unit, splits: &[Split]) -> Vec<Parting> {
             condition: condition(unit, block),
             extent,
             sites,
+            certainty: Certainty::Sure,
         });
     }
     found

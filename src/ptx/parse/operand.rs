@@ -66,7 +66,10 @@ impl<'t> Parser<'t> {
         match self.token.kind {
             Kind::Word => self.word(state),
             Kind::Punct(b'[') => self.bracket(state),
-            Kind::Punct(b'{') => self.group(state, b'}').map(Operand::Vector),
+            Kind::Punct(b'{') => {
+                let vector = self.group(state, b'}').map(Operand::Vector)?;
+                self.second_destination(state, vector)
+            }
             Kind::Punct(b'(') if state.body.insts.last().is_some_and(|inst| inst.op.base() == "call") => {
                 self.group(state, b')').map(Operand::List)
             }
@@ -90,18 +93,22 @@ impl<'t> Parser<'t> {
     /// A register, special register, symbol, or `_`, with what may hang on it: a component, an offset, a second destination.
     fn word(&mut self, state: &mut BodyState<'t>) -> Option<Operand> {
         let token = self.bump();
-        let mut operand = self.named(state, token)?;
-        if self.eat(b'|') {
-            let second = if self.token.kind == Kind::Word {
-                let token = self.bump();
-                self.named(state, token)?
-            } else {
-                self.unexpected("a second destination behind `|`");
-                return None;
-            };
-            operand = Operand::Pair(Box::new((operand, second)));
+        let operand = self.named(state, token)?;
+        self.second_destination(state, operand)
+    }
+
+    /// `|%p` behind a destination, where it is there.
+    fn second_destination(&mut self, state: &mut BodyState<'t>, first: Operand) -> Option<Operand> {
+        if !self.eat(b'|') {
+            return Some(first);
         }
-        Some(operand)
+        if self.token.kind != Kind::Word {
+            self.unexpected("a second destination behind `|`");
+            return None;
+        }
+        let token = self.bump();
+        let second = self.named(state, token)?;
+        Some(Operand::Pair(Box::new((first, second))))
     }
 
     fn named(&mut self, state: &mut BodyState<'t>, token: Token) -> Option<Operand> {

@@ -108,12 +108,22 @@ fn symbol_finding(scope: &Scope, inst: &Inst, symbol: SymbolId, space: Space) ->
 
 /// More than 16 bytes at once: global memory only, on GPUs that have it.
 fn wide_access(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>) {
-    if !matches!(inst.op.base(), "ld" | "st") || inst.op.lanes < 2 {
+    if !matches!(inst.op.base(), "ld" | "st") {
         return;
     }
     let Some(ty) = inst.op.ty() else { return };
     let bits = ty.bits() * u32::from(inst.op.lanes);
-    if bits <= 128 {
+    let eviction = inst.op.mods().position(|name| name.starts_with("L2::evict"));
+    if let Some(at) = eviction.filter(|_| bits != 256) {
+        let pieces = scope.pieces(span);
+        let place = pieces.mods.get(at).copied().unwrap_or(pieces.opcode);
+        let message = format!(
+            "`{}` goes with accesses of 32 bytes only: `.v8.b32` or `.v4.b64`",
+            place.of(scope.text)
+        );
+        out.push(Diag::error(codes::ISA010, place, message).help("`.L2::cache_hint` with a policy works for any size"));
+    }
+    if bits <= 128 || inst.op.lanes < 2 {
         return;
     }
     let place = scope.pieces(span).opcode;

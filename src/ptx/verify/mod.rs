@@ -25,7 +25,6 @@ use std::sync::Arc;
 pub fn verify(parsed: &Parsed, text: &str) -> Vec<Diag> {
     let environment = Environment::of(&parsed.module.header);
     let mut out = Vec::new();
-    module::check(parsed, &environment, &mut out);
     let mut opcodes = FxHashMap::default();
     for (index, function) in parsed.module.functions.iter().enumerate() {
         let (Some(body), Some(spans)) = (&function.body, parsed.spans.functions.get(index)) else {
@@ -46,6 +45,7 @@ pub fn verify(parsed: &Parsed, text: &str) -> Vec<Diag> {
             }
         }
     }
+    module::check(parsed, &environment, &mut out);
     out
 }
 

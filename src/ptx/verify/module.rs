@@ -50,6 +50,8 @@ fn header(parsed: &Parsed, environment: &Environment, out: &mut Vec<Diag>) {
     if let (Some(version), Some(target)) = (environment.version, environment.target)
         && let Some(least) = target.min_ptx()
         && version < least
+        // An instruction that needs a newer version is the same cause, said more precisely.
+        && out.iter().all(|diag| diag.code != codes::GATE002)
     {
         let message = format!("PTX {version} does not know {target}");
         let help = format!("write `.version {least}` or newer");

@@ -3,10 +3,11 @@
 use super::gates::Failure;
 use super::{Scope, classes};
 use crate::ptx::diag::{Diag, codes};
-use crate::ptx::ir::{Inst, Operand, shape};
+use crate::ptx::ir::{Inst, Operand, RegId, shape};
 use crate::ptx::isa::{Count, Match, OperandKind, OperandSpec, OperandType, Range, Role};
 use crate::ptx::parse::Pieces;
 use crate::ptx::types::Type;
+use smallvec::SmallVec;
 
 /// What keeps operands from fitting a form.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,21 +76,44 @@ fn progress(issue: &Issue) -> usize {
 
 fn check(scope: &Scope, inst: &Inst, found: &Match) -> Result<(), Issue> {
     let specs = &found.form.operands;
-    let least = specs.iter().filter(|spec| !spec.optional).count();
+    let places: SmallVec<[Place; 8]> = specs.iter().filter_map(|spec| Place::of(spec, found)).collect();
+    let least = places.iter().filter(|place| !place.optional).count();
     let given = inst.operands.len();
-    if !(least..=specs.len()).contains(&given) {
-        let kind = Complaint::Number(least, specs.len());
+    if !(least..=places.len()).contains(&given) {
+        let kind = Complaint::Number(least, places.len());
         return Err(Issue { at: given, kind });
     }
     let fit = Fit { scope, inst, found };
-    for (at, (spec, operand)) in shape::pair_up(specs, &inst.operands).enumerate() {
-        let result = match spec {
-            Some(spec) => fit.operand(spec, operand),
+    let mut spare = given - least;
+    let mut places = places.iter();
+    for (at, operand) in inst.operands.iter().enumerate() {
+        let place = places.by_ref().find(|place| {
+            let take = !place.optional || (spare > 0 && shape::fits_one(place.spec, operand));
+            spare -= usize::from(take && place.optional);
+            take
+        });
+        let result = match place {
+            Some(place) => fit.operand(place.spec, operand),
             None => Err(Complaint::Kind("nothing more")),
         };
         result.map_err(|kind| Issue { at, kind })?;
     }
     Ok(())
+}
+
+/// A place for an operand, given the modifiers.
+struct Place<'a> {
+    spec: &'a OperandSpec,
+    optional: bool,
+}
+
+impl<'a> Place<'a> {
+    /// An operand that is tied to a modifier must be there with it, and has no place without.
+    fn of(spec: &'a OperandSpec, found: &Match) -> Option<Self> {
+        let optional = spec.optional && spec.tied.is_none();
+        let absent = spec.tied.is_some_and(|slot| found.chosen(slot).is_none());
+        (!absent).then_some(Self { spec, optional })
+    }
 }
 
 /// One instruction against one form.
@@ -125,11 +149,12 @@ impl Fit<'_> {
             (OperandKind::Label | OperandKind::Func | OperandKind::Symbol | OperandKind::List, _) => Ok(()),
             (OperandKind::Imm, _) => self.range(spec, operand),
             (OperandKind::Address, Operand::Bracket(parts)) | (OperandKind::Tuple, Operand::Vector(parts)) => {
-                let mut pairs = shape::pair_up(&spec.parts, parts);
-                pairs.try_for_each(|(spec, part)| spec.map_or(Ok(()), |spec| self.inner(spec, part)))
+                let mut pairs = spec.parts.iter().zip(parts);
+                pairs.try_for_each(|(spec, part)| self.inner(spec, part))
             }
             (OperandKind::Address, _) => Ok(()),
             (OperandKind::Pack, Operand::Vector(parts)) => self.pack(spec, parts),
+            (OperandKind::Pack, Operand::Reg(reg)) if self.lanes(*reg) > 1 => self.pack_register(spec, *reg),
             (OperandKind::Vec | OperandKind::Frag, Operand::Vector(parts)) => self.elements(spec, parts),
             (OperandKind::Vec | OperandKind::Frag, _) => self.single(spec, operand),
             _ => self.value(spec, operand),
@@ -145,6 +170,9 @@ impl Fit<'_> {
             return Err(Complaint::Elements(2, parts.len()));
         }
         for part in parts {
+            if *part == Operand::Sink && spec.role == Role::Use {
+                return Err(Complaint::Kind("a register"));
+            }
             if let Operand::Reg(reg) | Operand::Part(reg, _) = part
                 && let Some(ty) = self.scope.reg_type(*reg)
                 && ty.bits() != width
@@ -161,14 +189,39 @@ impl Fit<'_> {
         Ok(())
     }
 
+    /// A vector register whose elements fill a wider value.
+    fn pack_register(&self, spec: &OperandSpec, reg: RegId) -> Result<(), Complaint> {
+        let (Some(whole), Some(ty)) = (self.type_of(spec), self.scope.reg_type(reg)) else {
+            return Ok(());
+        };
+        if ty.bits() * self.lanes(reg) as u32 == whole.bits() {
+            return Ok(());
+        }
+        Err(Complaint::Class(whole, ty))
+    }
+
+    /// Elements of a register: more than one only for vector registers.
+    fn lanes(&self, reg: RegId) -> usize {
+        let decl = self.scope.body.regs.get(reg.index());
+        decl.map_or(1, |decl| usize::from(decl.lanes))
+    }
+
     /// `{a, b, ...}` of a vector access or a matrix fragment.
     fn elements(&self, spec: &OperandSpec, parts: &[Operand]) -> Result<(), Complaint> {
         let want = self.wanted(spec);
         if want.is_some_and(|want| want != parts.len()) {
             return Err(Complaint::Elements(want.unwrap_or(1), parts.len()));
         }
-        let scalars = parts.iter().filter(|part| !matches!(part, Operand::Sink));
-        for part in scalars {
+        for part in parts {
+            // ptxas looks at the registers among the sources; what it makes of the rest depends on the instruction.
+            let skipped = match part {
+                Operand::Sink => spec.role != Role::Use,
+                Operand::Special(_) => spec.role == Role::Use,
+                _ => false,
+            };
+            if skipped {
+                continue;
+            }
             if matches!(
                 part,
                 Operand::Vector(_) | Operand::List(_) | Operand::Bracket(_) | Operand::Address(_)
@@ -183,12 +236,7 @@ impl Fit<'_> {
     /// One name where a vector may stand: a scalar, or a vector register.
     fn single(&self, spec: &OperandSpec, operand: &Operand) -> Result<(), Complaint> {
         let lanes = match operand {
-            Operand::Reg(reg) => self
-                .scope
-                .body
-                .regs
-                .get(reg.index())
-                .map_or(1, |reg| usize::from(reg.lanes)),
+            Operand::Reg(reg) => self.lanes(*reg),
             Operand::Special(special) if !special.name().contains('.') && self.inst.op.lanes > 1 => {
                 usize::from(self.inst.op.lanes)
             }
@@ -233,6 +281,9 @@ impl Fit<'_> {
                 let Some(ty) = self.scope.reg_type(*reg) else {
                     return Ok(());
                 };
+                if spec.kind == OperandKind::Value && matches!(operand, Operand::Reg(_)) && self.lanes(*reg) > 1 {
+                    return Err(Complaint::Elements(1, self.lanes(*reg)));
+                }
                 self.register(spec, want, ty)
             }
             Operand::Imm(imm) => {
@@ -246,7 +297,11 @@ impl Fit<'_> {
                 }
                 self.range(spec, operand)
             }
-            Operand::Special(special) if special.name() == "WARP_SZ" => Ok(()),
+            Operand::Special(special) if special.name() == "WARP_SZ" => match want {
+                _ if spec.role != Role::Use => Err(Complaint::Kind("a register")),
+                Some(want) if !want.is_integral() => Err(Complaint::Constant(want)),
+                _ => Ok(()),
+            },
             Operand::Special(special) => match want {
                 _ if !spec.src || spec.role != Role::Use => Err(Complaint::Special),
                 Some(want) if !classes::takes_special(want, special.info().ty) => {
@@ -255,10 +310,11 @@ impl Fit<'_> {
                 _ => Ok(()),
             },
             Operand::Symbol(_, offset) => match spec.role {
+                Role::Use if want == Some(Type::Pred) => Err(Complaint::Address),
                 Role::Use if spec.src || *offset != 0 => Ok(()),
                 _ => Err(Complaint::Address),
             },
-            Operand::Sink if !spec.sink => Err(Complaint::Kind("a register, not `_`,")),
+            Operand::Sink if !spec.sink => Err(Complaint::Kind("a register")),
             _ => Ok(()),
         }
     }
@@ -351,7 +407,7 @@ fn wide(ty: Type) -> Option<Type> {
 
 /// The finding for an issue, at the operand it concerns.
 pub(super) fn report(scope: &Scope, inst: &Inst, issue: &Issue, pieces: &Pieces) -> Diag {
-    let base = inst.op.base();
+    let base = &inst.op.text;
     let place = pieces.operands.get(issue.at).copied().unwrap_or(pieces.opcode);
     let written = place.of(scope.text);
     let diag = match &issue.kind {

@@ -6,6 +6,7 @@ use super::variance::variance;
 use super::{Filled, Parts, Slot, Surroundings, Uniformity, Why};
 use crate::ptx::analysis::exact::Evaluator;
 use crate::ptx::analysis::frames::Frames;
+use crate::ptx::analysis::linear::Leaf;
 use crate::ptx::analysis::source::{Nature, nature};
 use crate::ptx::flow::{Condition, LoopId, Loops, ValueId};
 use crate::ptx::ir::InstId;
@@ -21,6 +22,10 @@ pub(super) struct Solver<'a, 'e> {
     pub(super) caps: FxHashMap<ValueId, Extent>,
     /// The same for the ends of blocks.
     pub(super) branch_caps: FxHashMap<u32, Extent>,
+    /// What is left of values where something cancels out.
+    pub(super) cancelled: FxHashMap<ValueId, Vec<Leaf>>,
+    /// Instructions to look at again when a value changes that they do not read themselves.
+    pub(super) watchers: FxHashMap<ValueId, Vec<u32>>,
     pub(super) natures: Vec<Nature>,
     pub(super) frames: Frames,
     pub(super) slot_readers: FxHashMap<Slot, Vec<u32>>,
@@ -55,6 +60,8 @@ impl<'a, 'e> Solver<'a, 'e> {
             },
             caps: FxHashMap::default(),
             branch_caps: FxHashMap::default(),
+            cancelled: FxHashMap::default(),
+            watchers: FxHashMap::default(),
             natures,
             frames: Frames::new(parts.module, parts.body, parts.cfg, parts.ssa),
             slot_readers: FxHashMap::default(),
@@ -120,9 +127,10 @@ impl<'a, 'e> Solver<'a, 'e> {
         }
         let defs = ssa.defs(id);
         if !defs.is_empty() {
-            let (extent, why) = self.result(id, block);
+            let result = self.result(id, block);
             for (def, before) in defs.iter().zip(ssa.before(id)) {
-                let (extent, why) = self.guarded(id, block, *before, (extent, why));
+                let own = self.left_over(*def, block).filter(|left| left.0 < result.0).unwrap_or(result);
+                let (extent, why) = self.guarded(id, block, *before, own);
                 self.raise(*def, extent, why);
             }
         }
@@ -152,7 +160,8 @@ impl<'a, 'e> Solver<'a, 'e> {
     /// Queues the users of a value; with a loop, only those outside of it.
     fn notify(&mut self, id: ValueId, outside: Option<LoopId>) {
         let Parts { cfg, ssa, loops, .. } = self.parts;
-        for user in self.users.of(id) {
+        let watchers = self.watchers.get(&id).into_iter().flatten().map(|inst| User::Inst(*inst));
+        for user in self.users.of(id).chain(watchers) {
             let block = match user {
                 User::Phi(phi) => ssa.value(phi).map_or(0, |value| value.block),
                 User::Inst(inst) => cfg.block_of(InstId(inst)),

@@ -5,7 +5,7 @@ use super::solver::Solver;
 use crate::ptx::analysis::exact::Evaluator;
 use crate::ptx::analysis::source::Nature;
 use crate::ptx::flow::{Definition, ValueId};
-use crate::ptx::ir::{InstId, Operand};
+use crate::ptx::ir::{InstId, Operand, Special};
 use crate::ptx::isa::Extent;
 use crate::ptx::types::Space;
 
@@ -99,11 +99,13 @@ impl Solver<'_, '_> {
 
 /// The extent of a special register where one is read directly; what follows from the shape is taken into account.
 fn special_extent(operand: &Operand, evaluator: &Evaluator) -> Extent {
-    let Operand::Special(special) = operand else {
-        return Extent::Grid;
-    };
-    match evaluator.shape().special_is_constant(*special) {
-        true => Extent::Grid,
-        false => special.info().extent,
+    match operand {
+        Operand::Special(special) if !evaluator.shape().special_is_constant(*special) => special.info().extent,
+        _ => Extent::Grid,
     }
+}
+
+/// The same for a special register by name.
+pub(super) fn special_named(name: &str, evaluator: &Evaluator) -> Extent {
+    Special::from_name(name).map_or(Extent::Thread, |special| special_extent(&Operand::Special(special), evaluator))
 }

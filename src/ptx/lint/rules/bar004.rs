@@ -4,7 +4,7 @@ use super::wording::{at_barrier, barrier_name, findings, law, who};
 use crate::ptx::analysis::Unit;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::InstId;
-use crate::ptx::lint::bounds::{Certainty, certainty};
+use crate::ptx::lint::bounds::Certainty;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::parting::{Parting, Shape};
 use crate::ptx::lint::rule::Rule;
@@ -89,22 +89,11 @@ fn say(context: &Context, unit: &Unit, parting: &Parting) -> Diag {
     {
         diag = diag.related(context.span(unit.id, InstId(first)), "the loop starts here");
     }
-    if let (Shape::Rounds(id), Some(condition)) = (parting.shape, parting.condition) {
-        match certainty(unit, id, condition) {
-            Certainty::Sure => {}
-            Certainty::Unknown => {
-                diag.level = diag.level.max(Level::Warning);
-                diag = diag.note("right only if the bound makes the trip counts equal: a multiple of the stride, say");
-            }
-            Certainty::Rounded => {
-                diag.level = Level::Info;
-                diag = diag
-                    .note("right only if the bound makes the trip counts equal: a multiple of the stride, say")
-                    .note(
-                        "the loop checks its counter against another bound inside, so this one seems to be rounded up",
-                    );
-            }
-        }
+    if parting.certainty != Certainty::Sure {
+        diag = diag.note("right only if the bound makes the trip counts equal: a multiple of the stride, say");
+    }
+    if parting.certainty == Certainty::Rounded {
+        diag = diag.note("the loop checks its counter against another bound inside, so this one seems to be rounded up");
     }
     diag.help("let all threads run the same number of rounds, and guard the work instead of leaving the loop")
 }

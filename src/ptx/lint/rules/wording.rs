@@ -1,7 +1,7 @@
 //! What the barrier rules say alike.
 
 use crate::ptx::analysis::{BarrierSite, Shape as CtaShape, Unit};
-use crate::ptx::diag::{Code, Diag, Level};
+use crate::ptx::diag::{Code, Diag};
 use crate::ptx::ir::InstId;
 use crate::ptx::isa::Extent;
 use crate::ptx::lint::context::Context;
@@ -23,20 +23,10 @@ pub(super) fn findings(
     found
 }
 
-/// How bad it is when threads part before these barriers.
-pub(super) fn level(parting: &Parting) -> Level {
-    let lanes = parting.extent == Extent::Thread;
-    if lanes && parting.sites.iter().any(|site| site.aligned) {
-        Level::Error
-    } else {
-        Level::Warning
-    }
-}
-
 /// A finding at the first barrier, with the further ones and the chain of causes.
 pub(super) fn at_barrier(context: &Context, unit: &Unit, parting: &Parting, code: Code, message: String) -> Diag {
     let first = &parting.sites[0];
-    let mut diag = Diag::new(code, level(parting), context.span(unit.id, first.inst), message);
+    let mut diag = Diag::new(code, parting.level(), context.span(unit.id, first.inst), message);
     diag.label = match parting.extent {
         Extent::Thread => "not reached by all lanes of a warp together".to_owned(),
         _ => "not reached by all warps of the CTA".to_owned(),
