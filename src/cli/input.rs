@@ -23,11 +23,19 @@ pub struct Unreadable {
 /// # Errors
 /// When it cannot be read or is not PTX text.
 pub fn read(path: &Path) -> Result<Source, Unreadable> {
+    read_as(path, None)
+}
+
+/// Reads one argument as [`read`] does; standard input is called `stdin_name`, if there is one.
+///
+/// # Errors
+/// When it cannot be read or is not PTX text.
+pub fn read_as(path: &Path, stdin_name: Option<&Path>) -> Result<Source, Unreadable> {
     let stdin = path.as_os_str() == STDIN;
-    let file = if stdin {
-        "<stdin>".into()
-    } else {
-        path.display().to_string()
+    let file = match stdin_name {
+        Some(name) if stdin => name.display().to_string(),
+        None if stdin => "<stdin>".into(),
+        _ => path.display().to_string(),
     };
     let bytes = if stdin { read_stdin() } else { fs::read(path) };
     let text = bytes.map_err(|error| explain(&error, path)).and_then(sniff::ptx_text);

@@ -2,11 +2,11 @@
 
 use crate::kernels::params::Value;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_yaml::{Location, NonFiniteFloatPolicy};
+use serde_yaml::NonFiniteFloatPolicy;
 use std::error::Error;
 use std::fmt;
 
-pub use serde_yaml::Spanned;
+pub use serde_yaml::{Location, Spanned};
 
 /// What is wrong with a YAML text, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use crate::ptx::parse::Parsed;
 use crate::ptx::parse::lexer::{Kind, Lexer};
 use crate::ptx::source::Span;
 use rustc_hash::FxHashMap;
+use std::fmt;
 
 /// More tokens than this of a statement say nothing new.
 const MOST_TOKENS: usize = 64;
@@ -18,6 +19,13 @@ pub struct Fingerprint {
     pub hash: u64,
     /// Which one it is of those that are alike in all this, from 0.
     pub occurrence: u32,
+}
+
+/// The hash in hexadecimal and the occurrence: one word that no other finding of the file has.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}:{}", self.hash, self.occurrence)
+    }
 }
 
 /// The fingerprint of each finding, in the same order.
@@ -44,7 +52,9 @@ pub fn fingerprints(parsed: &Parsed, text: &str, findings: &[Diag]) -> Vec<Finge
 /// The function around an offset.
 fn function_at(parsed: &Parsed, offset: u32) -> Option<usize> {
     let spans = &parsed.spans.functions;
-    let at = spans.partition_point(|function| function.whole.start <= offset).checked_sub(1)?;
+    let at = spans
+        .partition_point(|function| function.whole.start <= offset)
+        .checked_sub(1)?;
     (offset < spans[at].whole.end).then_some(at)
 }
 
@@ -57,7 +67,9 @@ fn kernel_at(parsed: &Parsed, offset: u32) -> Option<&str> {
 /// The statement in which a span lies.
 fn statement_at(parsed: &Parsed, span: Span) -> Option<Span> {
     let statements = &parsed.spans.functions[function_at(parsed, span.start)?].stmts;
-    let at = statements.partition_point(|statement| statement.start <= span.start).checked_sub(1)?;
+    let at = statements
+        .partition_point(|statement| statement.start <= span.start)
+        .checked_sub(1)?;
     Some(statements[at]).filter(|statement| span.start < statement.end)
 }
 
@@ -113,7 +125,10 @@ mod tests {
         let parsed = parse(&text);
         let findings = lint(&parsed, &text, &Launch::default()).findings;
         let prints = fingerprints(&parsed, &text, &findings);
-        prints.into_iter().map(|print| (print.kernel, print.hash, print.occurrence)).collect()
+        prints
+            .into_iter()
+            .map(|print| (print.kernel, print.hash, print.occurrence))
+            .collect()
     }
 
     #[test]
@@ -138,6 +153,10 @@ mod tests {
         let parsed = parse(text);
         let findings = lint(&parsed, text, &Launch::default()).findings;
         assert!(!findings.is_empty());
-        assert!(fingerprints(&parsed, text, &findings).iter().all(|print| print.kernel.is_none()));
+        assert!(
+            fingerprints(&parsed, text, &findings)
+                .iter()
+                .all(|print| print.kernel.is_none())
+        );
     }
 }

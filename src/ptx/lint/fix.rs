@@ -6,7 +6,9 @@ use crate::ptx::diag::{Applicability, Diag, Edit, Fix};
 /// waits for the next round: lint the new text again.
 pub fn apply<'d>(text: &str, findings: impl IntoIterator<Item = &'d Diag>, most: Applicability) -> (String, usize) {
     let fixes = findings.into_iter().filter_map(|diag| diag.fix.as_ref());
-    let mut fixes: Vec<&Fix> = fixes.filter(|fix| fix.applicability <= most && is_sound(text, fix)).collect();
+    let mut fixes: Vec<&Fix> = fixes
+        .filter(|fix| fix.applicability <= most && is_sound(text, fix))
+        .collect();
     fixes.sort_by_key(|fix| fix.edits.first().map(|edit| (edit.span.start, edit.span.end)));
     let mut out = String::with_capacity(text.len());
     let (mut at, mut made) = (0, 0);
@@ -69,9 +71,18 @@ mod tests {
 
     #[test]
     fn of_two_at_one_place_the_second_waits() {
-        assert_eq!(applied("abc", &[with(&[(0, 2, "x")]), with(&[(1, 3, "y")])]), ("xc".to_owned(), 1));
-        assert_eq!(applied("abc", &[with(&[(1, 1, "x")]), with(&[(1, 1, "x")])]), ("axbc".to_owned(), 1));
-        assert_eq!(applied("abc", &[with(&[(0, 0, "x")]), with(&[(2, 3, "")])]), ("xab".to_owned(), 2));
+        assert_eq!(
+            applied("abc", &[with(&[(0, 2, "x")]), with(&[(1, 3, "y")])]),
+            ("xc".to_owned(), 1)
+        );
+        assert_eq!(
+            applied("abc", &[with(&[(1, 1, "x")]), with(&[(1, 1, "x")])]),
+            ("axbc".to_owned(), 1)
+        );
+        assert_eq!(
+            applied("abc", &[with(&[(0, 0, "x")]), with(&[(2, 3, "")])]),
+            ("xab".to_owned(), 2)
+        );
     }
 
     #[test]

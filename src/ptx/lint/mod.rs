@@ -35,6 +35,15 @@ pub struct Launch {
     pub grid: Option<[u32; 3]>,
 }
 
+/// What a lint run is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The launch.
+    pub launch: Launch,
+    /// Which codes report, and at which level.
+    pub selection: Selection,
+}
+
 /// What became of one kernel or function with a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelStatus {
@@ -57,18 +66,20 @@ pub struct Report {
     pub suppressed: usize,
 }
 
-/// Runs everything: what the parser found, legality, and the rules that report without being asked to.
+/// Runs what the parser found, legality, and the rules, save those that must be asked for.
 pub fn lint(parsed: &Parsed, text: &str, launch: &Launch) -> Report {
-    lint_selected(parsed, text, launch, &Selection::default())
+    let options = Options {
+        launch: *launch,
+        ..Options::default()
+    };
+    lint_with(parsed, text, &options)
 }
 
-/// Runs what the selection asks for.
-pub fn lint_selected(parsed: &Parsed, text: &str, launch: &Launch, selection: &Selection) -> Report {
-    let mut findings = run(parsed, text, launch, selection);
-    findings.retain(|diag| selection.is_on(diag.code));
-    for diag in &mut findings {
-        diag.level = selection.level(diag.code).unwrap_or(diag.level);
-    }
+/// Runs what the parser found, legality, and the rules, as far as the options ask for them.
+pub fn lint_with(parsed: &Parsed, text: &str, options: &Options) -> Report {
+    let selection = &options.selection;
+    let findings = run(parsed, text, options);
+    let findings = findings.into_iter().filter_map(|diag| selection.admit(diag)).collect();
     let judge = match parsed.diags.is_empty() {
         true => Judge::All,
         false => Judge::None,
@@ -84,11 +95,11 @@ pub fn lint_selected(parsed: &Parsed, text: &str, launch: &Launch, selection: &S
 }
 
 /// What parser, legality and the selected rules find.
-fn run(parsed: &Parsed, text: &str, launch: &Launch, selection: &Selection) -> Vec<Diag> {
+fn run(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
     let mut findings = parsed.diags.clone();
     findings.extend(super::verify::verify(parsed, text));
-    let context = Context::new(parsed, text, launch);
-    for rule in RULES.iter().filter(|rule| selection.is_on(rule.code)) {
+    let context = Context::new(parsed, text, &options.launch);
+    for rule in RULES.iter().filter(|rule| options.selection.is_on(rule.code)) {
         for found in (rule.check)(&context) {
             // What is illegal to the letter has been said; a rule that sees the same number need not say it again.
             if !rule.restates_legality || !findings.iter().any(|known| same_place(known, &found)) {

@@ -1,7 +1,7 @@
 //! Which codes report, and at which level: `--select BAR --ignore BAR005 --deny false-uni`.
 
 use super::catalogue::{Entry, catalogue, place};
-use crate::ptx::diag::{Code, Level};
+use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::parse::nearest;
 use std::fmt;
 use std::ops::Range;
@@ -29,6 +29,11 @@ impl Selector {
     /// Whether it names the code.
     pub fn covers(&self, code: Code) -> bool {
         place(code).is_some_and(|place| self.places.contains(&place))
+    }
+
+    /// Whether it names a single code, and no group.
+    pub fn is_one(&self) -> bool {
+        self.breadth == Breadth::One
     }
 
     /// The codes it names.
@@ -143,6 +148,14 @@ impl Default for Selection {
 }
 
 impl Selection {
+    /// Every code, those that must be asked for as well.
+    pub fn all() -> Self {
+        let state = |_: &Entry| State { on: true, level: None };
+        Self {
+            states: catalogue().iter().map(state).collect(),
+        }
+    }
+
     /// Applies what one source says (a config file, a command line) over what the sources before it said.
     ///
     /// Within a source a code wins over its group and a group over `ALL`; between equals the later one wins. A source
@@ -173,6 +186,15 @@ impl Selection {
         self.state(code).is_none_or(|state| state.on)
     }
 
+    /// The finding with the level that was set for its code, if the code reports.
+    pub fn admit(&self, mut diag: Diag) -> Option<Diag> {
+        if let Some(state) = self.state(diag.code) {
+            diag.level = state.level.unwrap_or(diag.level);
+            return state.on.then_some(diag);
+        }
+        Some(diag)
+    }
+
     /// The level that was set for all findings of the code.
     pub fn level(&self, code: Code) -> Option<Level> {
         self.state(code)?.level
@@ -189,7 +211,10 @@ mod tests {
     use crate::ptx::diag::codes;
 
     fn selection(source: &[(Directive, &str)]) -> Selection {
-        let source: Vec<_> = source.iter().map(|(directive, word)| (*directive, word.parse().unwrap())).collect();
+        let source: Vec<_> = source
+            .iter()
+            .map(|(directive, word)| (*directive, word.parse().unwrap()))
+            .collect();
         let mut selection = Selection::default();
         selection.apply(&source);
         selection

@@ -43,7 +43,10 @@ pub(super) struct Malformed {
 pub(super) fn read(text: &str, span: Span) -> Option<Result<Comment, Malformed>> {
     let whole = span.of(text);
     let inner = whole.get(2..)?;
-    let inner = inner.strip_suffix("*/").filter(|_| whole.starts_with("/*")).unwrap_or(inner);
+    let inner = inner
+        .strip_suffix("*/")
+        .filter(|_| whole.starts_with("/*"))
+        .unwrap_or(inner);
     let trimmed = inner.trim_start();
     let rest = trimmed.strip_prefix(MARK)?;
     let at = span.start + (2 + inner.len() - rest.len()) as u32;
@@ -67,7 +70,11 @@ fn read_rest(rest: &str, at: u32, span: Span) -> Result<Comment, Malformed> {
         "allow" => false,
         "allow-file" => true,
         "" => return Err(wrong("this comment says nothing to the linter".to_owned())),
-        other => return Err(wrong(format!("`{other}` is nothing that a comment can say to the linter"))),
+        other => {
+            return Err(wrong(format!(
+                "`{other}` is nothing that a comment can say to the linter"
+            )));
+        }
     };
     let open = behind.len() - behind.trim_start().len();
     let close = behind.find(')').filter(|_| behind[open..].starts_with('('));
@@ -162,7 +169,13 @@ mod tests {
 
     #[test]
     fn other_comments_are_nobodys_business() {
-        for text in ["// allow(BAR001)", "/**/", "//", "// see ptxgen: allow(BAR001)", "// \u{fc}"] {
+        for text in [
+            "// allow(BAR001)",
+            "/**/",
+            "//",
+            "// see ptxgen: allow(BAR001)",
+            "// \u{fc}",
+        ] {
             assert_eq!(parts(text), None, "{text}");
         }
     }

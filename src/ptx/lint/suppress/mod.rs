@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! // ptxgen: allow(BAR001) reason          the next statement, block or function; the line where code stands before it
-//! // ptxgen: allow-file(BAR005, WARP)      the whole text
+//! // ptxgen: allow-file(BAR005, false-uni) the whole text
 //! ```
 
 mod comment;
@@ -72,10 +72,12 @@ impl Suppressions {
             kept: Vec::with_capacity(findings.len()),
             suppressed: 0,
         };
-        let malformed = std::mem::take(&mut self.malformed);
+        let malformed = std::mem::take(&mut self.malformed).into_iter();
+        let malformed = malformed.filter_map(|diag| selection.admit(diag));
         self.sift(findings.into_iter().chain(malformed), &mut outcome);
         if judge == Judge::All {
-            let unused: Vec<Diag> = self.all.iter().filter_map(|one| one.unused(selection, text)).collect();
+            let unused = self.all.iter().filter_map(|one| one.unused(selection, text));
+            let unused: Vec<Diag> = unused.filter_map(|diag| selection.admit(diag)).collect();
             self.sift(unused, &mut outcome);
         }
         outcome
@@ -159,3 +161,6 @@ fn is_judged(selector: &Selector, selection: &Selection) -> bool {
     let looked_for = |code: Code| selection.is_on(code) && group(code) != "LINT";
     selector.entries().iter().all(|entry| looked_for(entry.code))
 }
+
+#[cfg(test)]
+mod tests;

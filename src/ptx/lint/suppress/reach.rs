@@ -56,7 +56,10 @@ fn blanks(text: &str, start: u32) -> u32 {
 fn inside(text: &str, comment: Span, function: &FunctionSpans, body: Option<&Body>) -> Span {
     let first = function.stmts.partition_point(|span| span.start < comment.end);
     let next = Lexer::starting_at(text, comment.end as usize).next();
-    let starts_statement = function.stmts.get(first).is_some_and(|span| span.start == next.span.start);
+    let starts_statement = function
+        .stmts
+        .get(first)
+        .is_some_and(|span| span.start == next.span.start);
     if next.is(b'{') && !starts_statement {
         return function.whole;
     }
