@@ -1,6 +1,6 @@
 //! Reading PTX from files and standard input.
 
-use super::sniff;
+use super::{listing, sniff};
 use crate::ptx::source::Source;
 use std::fs;
 use std::io::{self, Read};
@@ -23,14 +23,34 @@ pub struct Unreadable {
 /// # Errors
 /// When it cannot be read or is not PTX text.
 pub fn read(path: &Path) -> Result<Source, Unreadable> {
-    read_as(path, None)
+    read_as(path, None, false)
 }
 
-/// Reads one argument as [`read`] does; standard input is called `stdin_name`, if there is one.
+/// What an argument holds.
+#[derive(Debug)]
+pub struct Modules {
+    /// The modules: one, except in a listing of `cuobjdump`.
+    pub sources: Vec<Source>,
+    /// Whether it is a listing: its modules are only parts of it.
+    pub is_listing: bool,
+}
+
+/// The modules of an argument. Standard input is called `stdin_name`, if there is one. With `fragment`, a text that is only a part of
+/// a module will do.
 ///
 /// # Errors
 /// When it cannot be read or is not PTX text.
-pub fn read_as(path: &Path, stdin_name: Option<&Path>) -> Result<Source, Unreadable> {
+pub fn modules(path: &Path, stdin_name: Option<&Path>, fragment: bool) -> Result<Modules, Unreadable> {
+    let source = read_as(path, stdin_name, fragment)?;
+    let file = source.name().to_owned();
+    let is_listing = listing::is_listing(source.text());
+    match listing::split(source) {
+        Ok(sources) => Ok(Modules { sources, is_listing }),
+        Err(message) => Err(Unreadable { file, message }),
+    }
+}
+
+fn read_as(path: &Path, stdin_name: Option<&Path>, fragment: bool) -> Result<Source, Unreadable> {
     let stdin = path.as_os_str() == STDIN;
     let file = match stdin_name {
         Some(name) if stdin => name.display().to_string(),
@@ -38,7 +58,9 @@ pub fn read_as(path: &Path, stdin_name: Option<&Path>) -> Result<Source, Unreada
         _ => path.display().to_string(),
     };
     let bytes = if stdin { read_stdin() } else { fs::read(path) };
-    let text = bytes.map_err(|error| explain(&error, path)).and_then(sniff::ptx_text);
+    let text = bytes
+        .map_err(|error| explain(&error, path))
+        .and_then(|bytes| sniff::ptx_text(bytes, fragment));
     match text.and_then(|text| Source::new(&*file, text).map_err(too_large)) {
         Ok(source) => Ok(source),
         Err(message) => Err(Unreadable { file, message }),

@@ -10,6 +10,7 @@ mod repair;
 mod settings;
 mod show;
 
+use super::fragment::HeaderArgs;
 use super::launch::LaunchArgs;
 use super::report::{Format, Run};
 use super::{Outcome, input, output};
@@ -28,6 +29,9 @@ Examples:
   ptxgen lint --format sarif --output lint.sarif build/
   ptxgen lint --baseline known.json --write-baseline build/
   ptxgen lint --diff kernel.ptx
+  cuobjdump -ptx program | ptxgen lint -
+  ptxgen lint --relocatable part.ptx       what `ptxas -c` would say
+  echo 'shfl.up.b32 %r1, %r2, 1, 0;' | ptxgen lint --target sm_80 -
 
 Exit status:
   0  nothing found, or information only
@@ -85,6 +89,13 @@ pub struct Args {
     /// Look into files that .gitignore names and hidden ones, too
     #[arg(long)]
     no_ignore: bool,
+
+    /// The modules are to be linked: what is declared `.extern` may be defined elsewhere
+    #[arg(long)]
+    relocatable: bool,
+
+    #[command(flatten)]
+    header: HeaderArgs,
 
     #[command(flatten)]
     launch: LaunchArgs,

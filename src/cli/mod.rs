@@ -6,14 +6,17 @@ mod completions;
 mod emit;
 mod explain;
 mod fmt;
+mod fragment;
 mod input;
 mod launch;
 mod lint;
 mod list;
+mod listing;
 mod output;
 mod params;
 mod report;
 mod sniff;
+mod targets;
 
 use clap::{ColorChoice, Parser, Subcommand};
 use std::ffi::OsString;
@@ -45,6 +48,7 @@ Examples:
   ptxgen list
   ptxgen emit rmsnorm-backward --hidden 32 -o kernel.ptx
   ptxgen lint kernel.ptx
+  ptxgen targets kernel.ptx
 
 Exit status:
   0  clean
@@ -74,6 +78,7 @@ enum Command {
     Fmt(fmt::Args),
     Explain(explain::Args),
     Completions(completions::Args),
+    Targets(targets::Args),
 }
 
 impl Command {
@@ -85,6 +90,7 @@ impl Command {
             Command::Fmt(args) => fmt::run(args),
             Command::Explain(args) => explain::run(args),
             Command::Completions(args) => completions::run(args),
+            Command::Targets(args) => targets::run(args),
         }
     }
 }

@@ -110,6 +110,25 @@ fn bytes_that_are_no_text_are_not_lost() {
 }
 
 #[test]
+fn a_listing_is_not_repaired() {
+    let folder = Folder::new(&[("k.ptx", &format!("Fatbin ptx code:\n================\n\n{TEXT}"))]);
+    let before = folder.read("k.ptx");
+    let output = folder.run(&["lint", "--fix", "k.ptx"]);
+    assert_eq!(status(&output), 2);
+    assert!(
+        err(&output).contains("k.ptx: error: is a listing, and not repaired"),
+        "{}",
+        err(&output)
+    );
+    assert_eq!(folder.read("k.ptx"), before);
+    assert!(
+        out(&folder.run(&["lint", "k.ptx"])).contains("k.ptx:13:2"),
+        "{}",
+        out(&folder.run(&["lint", "k.ptx"]))
+    );
+}
+
+#[test]
 fn unsafe_repairs_need_a_mode() {
     let folder = Folder::new(&[("k.ptx", TEXT)]);
     for args in [

@@ -2,12 +2,13 @@
 
 use super::settings::Settings;
 use super::{Args, progress};
-use crate::cli::input::{self, Unreadable};
+use crate::cli::fragment::HeaderArgs;
+use crate::cli::input::{Modules, Unreadable};
 use crate::cli::output;
 use crate::cli::report::{Linted, Run};
 use crate::ptx::diag::Applicability;
 use crate::ptx::lint::{self, Report};
-use crate::ptx::parse::{self, Parsed};
+use crate::ptx::parse::Parsed;
 use crate::ptx::source::Source;
 use rayon::prelude::*;
 use std::path::PathBuf;
@@ -33,14 +34,14 @@ pub fn all(jobs: &[Job], args: &Args) -> Run {
     };
     let outcomes: Vec<_> = match jobs {
         // One file needs no threads, which take longer to start than most files to lint.
-        [job] => vec![one(job, repairs)],
+        [job] => vec![one(job, &args.header, repairs)],
         jobs => {
             let bar = progress::bar(jobs.len());
             let count = |outcome| {
                 bar.inc(1);
                 outcome
             };
-            let outcomes = jobs.par_iter().map(|job| count(one(job, repairs))).collect();
+            let outcomes = jobs.par_iter().map(|job| count(one(job, &args.header, repairs))).collect();
             bar.finish_and_clear();
             outcomes
         }
@@ -48,7 +49,7 @@ pub fn all(jobs: &[Job], args: &Args) -> Run {
     let mut run = Run::default();
     for outcome in outcomes {
         match outcome {
-            Ok(linted) => run.files.push(linted),
+            Ok(modules) => run.files.extend(modules),
             Err(unreadable) => {
                 output::complain_of(&unreadable.file, &unreadable.message);
                 run.unreadable.push(unreadable);
@@ -58,39 +59,56 @@ pub fn all(jobs: &[Job], args: &Args) -> Run {
     run
 }
 
-fn one(job: &Job, repairs: Option<Applicability>) -> Result<Linted, Unreadable> {
-    let source = input::read_as(&job.path, job.settings.stdin_name.as_deref())?;
-    let settings = &job.settings;
+/// The modules of a file: one, except in a listing.
+fn one(job: &Job, header: &HeaderArgs, repairs: Option<Applicability>) -> Result<Vec<Linted>, Unreadable> {
+    let Modules { sources, is_listing } = header.read_as(&job.path, job.settings.stdin_name.as_deref())?;
+    if is_listing && repairs.is_some() {
+        // The modules of a listing do not make it up again.
+        return Err(Unreadable {
+            file: sources.first().map_or("", Source::name).to_owned(),
+            message: "is a listing, and not repaired; `cuobjdump -xptx all` extracts each module".to_owned(),
+        });
+    }
+    let modules = sources.into_iter().enumerate();
+    Ok(modules
+        .map(|(nth, source)| repaired(job, header, &source, repairs).linted(job, source, nth))
+        .collect())
+}
+
+/// Lints a module, making repairs until there are none left to make.
+fn repaired(job: &Job, header: &HeaderArgs, source: &Source, repairs: Option<Applicability>) -> Version {
     let lint = |text: &str| {
-        let parsed = parse::parse(text);
-        let report = lint::lint_with(&parsed, text, &settings.options);
+        let parsed = header.parse(text);
+        let report = lint::lint_with(&parsed, text, &job.settings.options);
         (parsed, report)
     };
-    let first = lint(source.text());
+    let (parsed, report) = lint(source.text());
     let mut current = Version {
         text: None,
-        parsed: first.0,
-        report: first.1,
+        parsed,
+        report,
         repaired: 0,
     };
-    if let Some(most) = repairs {
-        for _ in 0..ROUNDS {
-            let text = current.text.as_deref().unwrap_or(source.text());
-            let (text, made) = lint::apply_fixes(text, &current.report.findings, most);
-            let (parsed, report) = if made > 0 { lint(&text) } else { break };
-            // A repair that breaks the text is none.
-            if parsed.diags.len() > current.parsed.diags.len() {
-                break;
-            }
-            current = Version {
-                text: Some(text),
-                parsed,
-                report,
-                repaired: current.repaired + made,
-            };
+    let Some(most) = repairs else { return current };
+    for _ in 0..ROUNDS {
+        let text = current.text.as_deref().unwrap_or(source.text());
+        let (text, made) = lint::apply_fixes(text, &current.report.findings, most);
+        if made == 0 {
+            break;
         }
+        let (parsed, report) = lint(&text);
+        // A repair that breaks the text is none.
+        if parsed.diags.len() > current.parsed.diags.len() {
+            break;
+        }
+        current = Version {
+            text: Some(text),
+            parsed,
+            report,
+            repaired: current.repaired + made,
+        };
     }
-    Ok(current.linted(job, source))
+    current
 }
 
 /// A text as repaired so far.
@@ -103,7 +121,7 @@ struct Version {
 }
 
 impl Version {
-    fn linted(self, job: &Job, source: Source) -> Linted {
+    fn linted(self, job: &Job, source: Source, nth: usize) -> Linted {
         let text = self.text.as_deref().unwrap_or(source.text());
         let fingerprints = lint::fingerprints(&self.parsed, text, &self.report.findings);
         let (source, original) = match self.text {
@@ -116,6 +134,7 @@ impl Version {
         };
         Linted {
             path: job.path.clone(),
+            nth,
             source,
             report: self.report,
             fingerprints,

@@ -28,6 +28,7 @@ pub struct Source<'a> {
     pub configs: Configs,
     flags: &'a RuleFlags,
     launch: &'a LaunchArgs,
+    relocatable: bool,
     baseline: Option<&'a Path>,
     stdin_name: Option<&'a Path>,
     /// The last that were made: most files share theirs.
@@ -41,6 +42,7 @@ impl<'a> Source<'a> {
             configs: Configs::new(args.config.config.as_deref(), args.config.isolated)?,
             flags: &args.rules,
             launch: &args.launch,
+            relocatable: args.relocatable,
             baseline: args.baseline.baseline.as_deref(),
             stdin_name: args.stdin_filename.as_deref(),
             last: None,
@@ -64,6 +66,7 @@ impl<'a> Source<'a> {
             options: Arc::new(Options {
                 launch: self.launch.launch(config.block, config.grid),
                 selection,
+                relocatable: self.relocatable,
             }),
             baseline: self.baseline.map(Path::to_path_buf).or_else(|| config.baseline.clone()),
             stdin_name: self.stdin_name.map(Path::to_path_buf),

@@ -30,7 +30,7 @@ pub enum Format {
     Github,
 }
 
-/// A file and what was found in it.
+/// A module and what was found in it.
 #[derive(Debug)]
 pub struct Linted {
     /// The argument, or what it led to; `-` for standard input.
@@ -39,6 +39,8 @@ pub struct Linted {
     pub source: Source,
     /// What was found, as far as it is not known already.
     pub report: Report,
+    /// Which module of its file it is, from 0.
+    pub nth: usize,
     /// What each of the findings is known by.
     pub fingerprints: Vec<Fingerprint>,
     /// Where findings that are known are kept.
@@ -63,7 +65,7 @@ impl Linted {
 /// A whole run over one file or many.
 #[derive(Debug, Default)]
 pub struct Run {
-    /// Files that were linted, in the order of the arguments.
+    /// Modules that were linted, in the order of the arguments.
     pub files: Vec<Linted>,
     /// Those that could not be.
     pub unreadable: Vec<Unreadable>,
@@ -179,8 +181,13 @@ impl Run {
     /// `3 kernels of 1 file`.
     fn extent(&self) -> String {
         let kernels = self.files.iter().map(|file| file.report.kernels.len()).sum();
-        let files = plural(self.files.len(), "file", "files");
-        format!("{} of {files}", plural(kernels, "kernel", "kernels"))
+        let files = self.files.iter().filter(|module| module.nth == 0).count();
+        let within = match self.files.len() {
+            all if all == files => String::new(),
+            all => format!("{} in ", plural(all, "module", "modules")),
+        };
+        let files = plural(files, "file", "files");
+        format!("{} of {within}{files}", plural(kernels, "kernel", "kernels"))
     }
 
     fn short(&self) -> String {
@@ -228,6 +235,7 @@ mod tests {
             repaired: 0,
             known: 0,
             waived: Vec::new(),
+            nth: 0,
         }
     }
 

@@ -9,6 +9,7 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("SYN", "Syntax and names"),
     ("ISA", "Legality of instructions"),
     ("GATE", "Targets and versions"),
+    ("DIA", "Dialects"),
     ("BAR", "Barriers and convergence"),
     ("WARP", "Warps and their masks"),
     ("RACE", "Races"),

@@ -2,7 +2,9 @@
 
 mod bounds;
 mod catalogue;
+mod causes;
 mod context;
+mod departures;
 mod explain;
 mod fingerprint;
 mod fix;
@@ -20,9 +22,10 @@ pub use fix::apply as apply_fixes;
 pub use rule::{RULES, Rule, rule_named};
 pub use select::{Directive, Selection, Selector, UnknownSelector};
 
-use super::diag::Diag;
+use super::diag::{Diag, codes};
 use super::parse::Parsed;
 use super::source::Span;
+use super::target::PtxVersion;
 use context::Context;
 use suppress::{Judge, Suppressions};
 
@@ -42,6 +45,8 @@ pub struct Options {
     pub launch: Launch,
     /// Which codes report, and at which level.
     pub selection: Selection,
+    /// Whether the module is to be linked (`ptxas -c`): what the linker resolves is no finding then.
+    pub relocatable: bool,
 }
 
 /// What became of one kernel or function with a body.
@@ -65,6 +70,9 @@ pub struct Report {
     /// How many findings comments in the text suppress.
     pub suppressed: usize,
 }
+
+/// The least version of which `ptxas -c` makes an object.
+const RELOCATABLE: PtxVersion = PtxVersion::new(3, 1);
 
 /// Runs what the parser found, legality, and the rules, save those that must be asked for.
 pub fn lint(parsed: &Parsed, text: &str, launch: &Launch) -> Report {
@@ -98,6 +106,10 @@ pub fn lint_with(parsed: &Parsed, text: &str, options: &Options) -> Report {
 fn run(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
     let mut findings = parsed.diags.clone();
     findings.extend(super::verify::verify(parsed, text));
+    if options.relocatable {
+        findings.retain(|diag| diag.code != codes::SYN019);
+        findings.extend(not_relocatable(parsed));
+    }
     let context = Context::new(parsed, text, &options.launch);
     for rule in RULES.iter().filter(|rule| options.selection.is_on(rule.code)) {
         for found in (rule.check)(&context) {
@@ -108,6 +120,14 @@ fn run(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
         }
     }
     findings
+}
+
+/// The finding that no object can be made of a module of this version.
+fn not_relocatable(parsed: &Parsed) -> Option<Diag> {
+    let version: PtxVersion = parsed.module.header.version.as_ref()?.parse().ok()?;
+    let span = parsed.spans.header.version.unwrap_or_default();
+    let message = format!("relocatable code needs PTX {RELOCATABLE}; this module says {version}");
+    (version < RELOCATABLE).then(|| Diag::error(codes::GATE002, span, message))
 }
 
 /// Whether an immediate's range was complained of within the other finding's span.
