@@ -18,7 +18,7 @@ const UNI: &str = "\
 \tsetp.gt.u32 %p1, %r1, 5;
 \t// a comment
 \t@%p1 bra.uni DONE;
-\tmov.u32 %r1, 0;
+\tmembar.cta;
 DONE:
 \tret;
 }
@@ -81,7 +81,7 @@ fn flags_choose_rules_and_levels() {
     assert_eq!(codes(&["--select", "BAR"]), uni);
     assert_eq!(codes(&["--ignore", "false-uni,GATE"]), illegal);
     assert_eq!(codes(&["--allow", "ALL", "--deny", "bar019"]), "uni.ptx error BAR019");
-    assert_eq!(codes(&["--warn", "ALL"]), format!("illegal.ptx warning ISA021, {uni}"));
+    assert_eq!(codes(&["--warn", "ISA"]), format!("illegal.ptx warning ISA021, {uni}"));
     assert_eq!(
         codes(&["--ignore", "BAR019", "--warn", "BAR019"]),
         format!("{illegal}, {uni}")

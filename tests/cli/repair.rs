@@ -15,7 +15,7 @@ const TEXT: &str = "\
 \tmov.u32 %r1, %tid.x; // ptxgen: allow(BAR001)
 \tsetp.gt.u32 %p1, %r1, 5;
 \t@%p1 bra.uni DONE;
-\tmov.u32 %r1, 0;
+\tmembar.cta;
 DONE:
 \tbar.sync 99;
 \tret;
@@ -39,7 +39,7 @@ fn sure_repairs_are_made_and_the_rest_is_reported() {
      	setp.gt.u32 %p1, %r1, 5;
     -	@%p1 bra.uni DONE;
     +	@%p1 bra DONE;
-     	mov.u32 %r1, 0;
+     	membar.cta;
      DONE:
      	bar.sync 99;
     --- stderr

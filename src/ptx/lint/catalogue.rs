@@ -48,7 +48,7 @@ impl Entry {
             level: rule.level,
             summary: rule.summary,
             explanation: rule.explanation,
-            is_default: true,
+            is_default: !rule.is_opt_in(),
         }
     }
 

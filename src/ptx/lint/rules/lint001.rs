@@ -44,7 +44,7 @@ Clean:
     setp.gt.u32 %p1, %r1, 5;
     // ptxgen: allow(false-uni) what the compiler makes of it was looked at
     @%p1 bra.uni DONE;
-    mov.u32 %r1, 0;
+    membar.cta;
 DONE:
     ret;
 }

@@ -1,7 +1,7 @@
 //! What suppressions cover, and what is said of those that cover nothing.
 
 use crate::ptx::diag::Applicability;
-use crate::ptx::lint::{Directive, Launch, Options, Report, apply_fixes, lint, lint_with};
+use crate::ptx::lint::{Directive, Options, Report, apply_fixes, lint_with};
 use crate::ptx::parse::parse;
 
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
@@ -11,9 +11,27 @@ fn text(rest: &str) -> String {
     HEAD.to_owned() + &rest.replace("BAD", "bar.sync 99;")
 }
 
+/// Lints with a few groups of rules: what others may find in these texts is not to the point.
 fn report(rest: &str) -> Report {
+    select(
+        rest,
+        &[
+            (Directive::Select, "ISA"),
+            (Directive::Select, "BAR"),
+            (Directive::Select, "LINT"),
+        ],
+    )
+}
+
+fn select(rest: &str, source: &[(Directive, &str)]) -> Report {
     let text = text(rest);
-    lint(&parse(&text), &text, &Launch::default())
+    let mut options = Options::default();
+    let source: Vec<_> = source
+        .iter()
+        .map(|(what, word)| (*what, word.parse().unwrap()))
+        .collect();
+    options.selection.apply(&source);
+    lint_with(&parse(&text), &text, &options)
 }
 
 /// The lines (behind the head, from 1) and codes of what is found.
@@ -120,27 +138,16 @@ fn what_cannot_be_read_suppresses_nothing() {
 
 #[test]
 fn only_what_was_looked_for_can_be_unused() {
-    let text = text(".entry k()\n{\n// ptxgen: allow(BAR001, ISA021)\nbar.sync 0;\n}\n");
-    let parsed = parse(&text);
-    let codes = |source: &[(Directive, &str)]| {
-        let mut options = Options::default();
-        let source: Vec<_> = source
-            .iter()
-            .map(|(what, word)| (*what, word.parse().unwrap()))
-            .collect();
-        options.selection.apply(&source);
-        let findings = lint_with(&parsed, &text, &options).findings;
-        findings.into_iter().map(|diag| diag.message).collect::<Vec<_>>()
+    let unused = |source: &[(Directive, &str)]| {
+        let text = ".entry k()\n{\n// ptxgen: allow(BAR001, ISA021)\nbar.sync 0;\n}\n";
+        let source = [&[(Directive::Select, "LINT")], source].concat();
+        let messages = select(text, &source).findings.into_iter().map(|diag| diag.message);
+        messages.collect::<Vec<_>>()
     };
-    assert_eq!(codes(&[]), ["nothing of `BAR001`, `ISA021` is found here"]);
-    assert_eq!(
-        codes(&[(Directive::Ignore, "BAR")]),
-        ["nothing of `ISA021` is found here"]
-    );
-    assert_eq!(
-        codes(&[(Directive::Select, "ISA"), (Directive::Allow, "LINT001")]),
-        [""; 0]
-    );
+    let (bar, isa) = ((Directive::Select, "BAR"), (Directive::Select, "ISA"));
+    assert_eq!(unused(&[bar, isa]), ["nothing of `BAR001`, `ISA021` is found here"]);
+    assert_eq!(unused(&[isa]), ["nothing of `ISA021` is found here"]);
+    assert_eq!(unused(&[bar, isa, (Directive::Allow, "LINT001")]), [""; 0]);
 }
 
 #[test]
