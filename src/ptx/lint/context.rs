@@ -14,6 +14,8 @@ use std::cell::OnceCell;
 pub struct Context<'p> {
     /// The text's module and spans.
     pub parsed: &'p Parsed,
+    /// The text.
+    pub text: &'p str,
     /// The functions that some rule looks at.
     pub analysis: Analysis<'p>,
     /// Offsets at which lines start.
@@ -27,6 +29,7 @@ impl<'p> Context<'p> {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self {
             parsed,
+            text,
             analysis: Analysis::new(&parsed.module, launch.block, is_interesting),
             lines: std::iter::once(0)
                 .chain(newlines.map(|(at, _)| at as u32 + 1))

@@ -10,4 +10,6 @@ pub mod bar009;
 pub mod bar019;
 pub mod isa020;
 pub mod isa021;
+pub mod lint001;
+pub mod lint002;
 mod wording;
