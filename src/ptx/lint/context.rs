@@ -3,7 +3,7 @@
 use super::Launch;
 use super::named::{self, Numbered};
 use super::parting::{self, Parting};
-use crate::ptx::analysis::{Analysis, BarrierSite, Unit};
+use crate::ptx::analysis::{Analysis, BarrierSite, Code, Graphs, Unit, Unwritten, unwritten};
 use crate::ptx::ir::{Body, FuncId, InstId};
 use crate::ptx::isa::Effect;
 use crate::ptx::parse::Parsed;
@@ -20,6 +20,9 @@ pub struct Context<'p> {
     lines: Vec<u32>,
     partings: OnceCell<Vec<Parting>>,
     numbered: OnceCell<Vec<Numbered>>,
+    /// Per function, its graphs, where the analysis has none.
+    graphs: Vec<OnceCell<Graphs>>,
+    unwritten: OnceCell<Vec<(FuncId, Unwritten)>>,
 }
 
 impl<'p> Context<'p> {
@@ -33,6 +36,8 @@ impl<'p> Context<'p> {
                 .collect(),
             partings: OnceCell::new(),
             numbered: OnceCell::new(),
+            graphs: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
+            unwritten: OnceCell::new(),
         }
     }
 
@@ -54,6 +59,33 @@ impl<'p> Context<'p> {
     /// The units, in textual order.
     pub fn units(&self) -> impl Iterator<Item = &Unit<'p>> {
         self.analysis.units()
+    }
+
+    /// The functions with a body, in textual order.
+    pub fn codes(&self) -> impl Iterator<Item = Code<'_>> {
+        (0..self.parsed.module.functions.len() as u32).filter_map(|at| self.code(FuncId(at)))
+    }
+
+    /// A function's code; `None` where it has no body.
+    pub fn code(&self, id: FuncId) -> Option<Code<'_>> {
+        if let Some(unit) = self.analysis.unit(id) {
+            return Some(Code::of_unit(unit));
+        }
+        let module = &self.parsed.module;
+        let body = module.function(id).body.as_ref()?;
+        let graphs = self.graphs.get(id.index())?.get_or_init(|| Graphs::new(module, body));
+        Some(Code::new(module, id, body, graphs))
+    }
+
+    /// Where a function's name stands.
+    pub fn name_span(&self, function: FuncId) -> Span {
+        self.parsed.spans.functions.get(function.index()).map(|spans| spans.name).unwrap_or_default()
+    }
+
+    /// The uses of registers that nothing may have written.
+    pub(super) fn unwritten(&self) -> &[(FuncId, Unwritten)] {
+        let find = || self.codes().flat_map(|code| unwritten(code).into_iter().map(move |found| (code.id, found)));
+        self.unwritten.get_or_init(|| find().collect())
     }
 
     /// Where threads part in the sight of barriers.

@@ -31,6 +31,9 @@ pub const RULES: &[Rule] = &[
     rules::bar006::RULE,
     rules::bar009::RULE,
     rules::bar019::RULE,
+    rules::flow001::RULE,
+    rules::flow002::RULE,
+    rules::flow003::RULE,
     rules::isa020::RULE,
     rules::isa021::RULE,
 ];
