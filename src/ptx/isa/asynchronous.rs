@@ -27,7 +27,10 @@ const TENSOR: Sets = &[
     ("dim", "1d 2d 3d 4d 5d"),
     ("dim3", "3d 4d 5d"),
     ("hint", "L2::cache_hint"),
-    ("group", "cta_group::1@8.6,sm_100a/sm_100f/sm_110f cta_group::2@8.6,sm_100a/sm_100f/sm_110f"),
+    (
+        "group",
+        "cta_group::1@8.6,sm_100a/sm_100f/sm_110f cta_group::2@8.6,sm_100a/sm_100f/sm_110f",
+    ),
     ("wmode", "im2col::w im2col::w::128"),
     ("op", "add min max inc dec and or xor"),
 ];
@@ -45,14 +48,18 @@ const REMOTE: Sets = &[
 ];
 
 const MAP: Sets = &[
-    ("field1", "elemtype interleave_layout swizzle_mode fill_mode swizzle_atomicity@8.6,sm_100a/sm_100f/sm_110f/sm_120a/sm_120f"),
+    (
+        "field1",
+        "elemtype interleave_layout swizzle_mode fill_mode swizzle_atomicity@8.6,sm_100a/sm_100f/sm_110f/sm_120a/sm_120f",
+    ),
     ("field2", "box_dim global_dim element_stride"),
     ("ss", "global shared::cta"),
 ];
 
 const CANCEL: Sets = &[
     ("all", "multicast::cluster::all@sm_100a/sm_100f/sm_110f/sm_120a/sm_120f"),
-    ("axis", "get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z")];
+    ("axis", "get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z"),
+];
 
 pub(super) static ROWS: &[Row] = &[
     row(
@@ -98,12 +105,12 @@ pub(super) static ROWS: &[Row] = &[
         Async,
         BULK,
         &[
-            "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{.hint} [to], [from], size:u32, [bar]{, policy:b64/?hint} @8.6,sm_90",
-            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast::cluster}{.hint} [to], [from], size:u32, [bar]{, mask:b16/?multicast::cluster}{, policy:b64/?hint} @8.0,sm_90",
-            "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [to], [from], size:u32, [bar] @8.0,sm_90",
-            "cp.async.bulk.global.shared::cta.bulk_group{.hint} [to], [from], size:u32{, policy:b64/?hint} @8.0,sm_90",
-            "cp.async.bulk.global.shared::cta.bulk_group{.hint}.cp_mask [to], [from], size:u32{, policy:b64/?hint}, bytes:b16 @8.6,sm_100",
-            "cp.async.bulk.prefetch.L2.global{.hint} [from], size:u32{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{.hint} [to], [from], size:u32/%16, [bar]{, policy:b64/?hint} @8.6,sm_90",
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast::cluster}{.hint} [to], [from], size:u32/%16, [bar]{, mask:b16/?multicast::cluster}{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [to], [from], size:u32/%16, [bar] @8.0,sm_90",
+            "cp.async.bulk.global.shared::cta.bulk_group{.hint} [to], [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
+            "cp.async.bulk.global.shared::cta.bulk_group{.hint}.cp_mask [to], [from], size:u32/%16{, policy:b64/?hint}, bytes:b16 @8.6,sm_100",
+            "cp.async.bulk.prefetch.L2.global{.hint} [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
         ],
         &[
             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], %r2, [%r3];",
@@ -146,7 +153,7 @@ pub(super) static ROWS: &[Row] = &[
             "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%r1], [%rd1, {%r2, %r3}], [%r4], %rs1, %rd2;",
             "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3, %r5, %r6}], [%r4], {%rs1, %rs2};",
             "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4];",
-            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::2 [%r1], [%rd1, {%r2, %r3}], [%r4];",
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::1 [%r1], [%rd1, {%r2, %r3}], [%r4];",
             "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%rd1, {%r1, %r2, %r3}], [%r4];",
         ],
     ),
@@ -167,15 +174,15 @@ pub(super) static ROWS: &[Row] = &[
         Async,
         BULK,
         &[
-            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.bitop.b32 [to], [from], size:u32, [bar] @8.0,sm_90",
-            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.count.u32 [to], [from], size:u32, [bar] @8.0,sm_90",
-            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.order.word [to], [from], size:u32, [bar] @8.0,sm_90",
-            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.sum [to], [from], size:u32, [bar] @8.0,sm_90",
-            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.bitop.bits [to], [from], size:u32{, policy:b64/?hint} @8.0,sm_90",
-            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.count.u32 [to], [from], size:u32{, policy:b64/?hint} @8.0,sm_90",
-            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.order.gorder [to], [from], size:u32{, policy:b64/?hint} @8.0,sm_90",
-            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.add.gsum [to], [from], size:u32{, policy:b64/?hint} @8.0,sm_90",
-            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.add.noftz.half [to], [from], size:u32{, policy:b64/?hint} @8.0,sm_90",
+            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.bitop.b32 [to], [from], size:u32/%16, [bar] @8.0,sm_90",
+            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.count.u32 [to], [from], size:u32/%16, [bar] @8.0,sm_90",
+            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.order.word [to], [from], size:u32/%16, [bar] @8.0,sm_90",
+            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.sum [to], [from], size:u32/%16, [bar] @8.0,sm_90",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.bitop.bits [to], [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.count.u32 [to], [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.order.gorder [to], [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.add.gsum [to], [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.add.noftz.half [to], [from], size:u32/%16{, policy:b64/?hint} @8.0,sm_90",
         ],
         &[
             "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u64 [%r1], [%r2], 64, [%r3];",

@@ -14,6 +14,7 @@ const OPERATORS: Sets = &[
     ("unsigned", "u16 u32 u64"),
     ("dtype", "u32 s32 f32"),
     ("htype", "u16 s16 u32 s32"),
+    ("word", "u32 s32"),
 ];
 
 pub(super) static ROWS: &[Row] = &[
@@ -75,6 +76,10 @@ pub(super) static ROWS: &[Row] = &[
             "set.fop.f16.f64 d:f16, a, b @4.2,sm_53",
             "set.fop{.ftz}.htype.f16 d:htype, a, b @6.5,sm_53",
             "set.fop{.ftz}.f16x2.f16x2 d, a, b @4.2,sm_53",
+            "set.fop{.ftz}.word.f16x2 d:word, a, b @4.2,sm_53",
+            "set.fop.bool{.ftz}.word.f16x2 d:word, a, b, {!}c:pred @4.2,sm_53",
+            "set.fop.word.bf16x2 d:word, a, b @7.8,sm_90",
+            "set.fop.bool.word.bf16x2 d:word, a, b, {!}c:pred @7.8,sm_90",
             "set.fop.bool{.ftz}.f16.f16 d:f16, a, b, {!}c:pred @4.2,sm_53",
             "set.fop.bool{.ftz}.htype.f16 d:htype, a, b, {!}c:pred @6.5,sm_53",
             "set.fop.bool{.ftz}.f16x2.f16x2 d, a, b, {!}c:pred @4.2,sm_53",

@@ -128,14 +128,14 @@ pub(super) static ROWS: &[Row] = &[
         "bfe",
         Pure,
         FIELD,
-        &["bfe.type d, a, b:u32, c:u32 @2.0,sm_20"],
+        &["bfe.type d, a, b:u32/0..255, c:u32/0..255 @2.0,sm_20"],
         &["bfe.u32 %r1, %r2, 8, 8;", "bfe.s64 %rd1, %rd2, %r3, %r4;"],
     ),
     row(
         "bfi",
         Pure,
         BITS,
-        &["bfi.large =f, a, b, c:u32, e:u32 @2.0,sm_20"],
+        &["bfi.large =f, a, b, c:u32/0..255, e:u32/0..255 @2.0,sm_20"],
         &["bfi.b32 %r1, %r2, %r3, 8, 8;"],
     ),
     row(

@@ -5,11 +5,23 @@ use super::{Row, Sets, row};
 
 const ACCESS: Sets = &[
     ("v24", "v2 v4"),
-    ("ss", "const global local param param::entry@8.3 param::func@8.3 shared shared::cta@7.8 shared::cluster@7.8,sm_90"),
+    (
+        "ss",
+        "const global local param param::entry@8.3 param::func@8.3 shared shared::cta@7.8 shared::cluster@7.8,sm_90",
+    ),
     ("ordered", "global shared shared::cta@7.8 shared::cluster@7.8,sm_90"),
-    ("writable", "global local param param::func@8.3 shared shared::cta@7.8 shared::cluster@7.8,sm_90"),
-    ("plain", "global local@9.1 shared shared::cta@7.8 shared::cluster@7.8,sm_90"),
-    ("load", "ca@2.0,sm_20 cg@2.0,sm_20 cs@2.0,sm_20 lu@2.0,sm_20 cv@2.0,sm_20"),
+    (
+        "writable",
+        "global local param param::func@8.3 shared shared::cta@7.8 shared::cluster@7.8,sm_90",
+    ),
+    (
+        "plain",
+        "global local@9.1 shared shared::cta@7.8 shared::cluster@7.8,sm_90",
+    ),
+    (
+        "load",
+        "ca@2.0,sm_20 cg@2.0,sm_20 cs@2.0,sm_20 lu@2.0,sm_20 cv@2.0,sm_20",
+    ),
     ("nccop", "ca@2.0,sm_20 cg@2.0,sm_20 cs@2.0,sm_20"),
     ("store", "wb@2.0,sm_20 cg@2.0,sm_20 cs@2.0,sm_20 wt@2.0,sm_20"),
     (
@@ -23,7 +35,10 @@ const ACCESS: Sets = &[
     ("hint", "L2::cache_hint@7.4,sm_80"),
     ("prefetch", "L2::64B@7.4,sm_75 L2::128B@7.4,sm_75 L2::256B@7.4,sm_80"),
     ("weak", "weak@6.0,sm_70"),
-    ("type", "b8 b16 b32 b64 b128@8.3,sm_70 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"),
+    (
+        "type",
+        "b8 b16 b32 b64 b128@8.3,sm_70 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64",
+    ),
 ];
 
 const ATOMS: Sets = &[
@@ -277,7 +292,7 @@ pub(super) static ROWS: &[Row] = &[
         Other,
         POLICY,
         &[
-            "createpolicy.range{.global}.primary{.secondary}.b64 d, [a], first:b32, total:b32 @7.4,sm_80",
+            "createpolicy.range{.global}.primary{.secondary}.b64 d, [a], first:u32, total:u32 @7.4,sm_80",
             "createpolicy.fractional.primary{.secondary}.b64 d{, fraction:f32} @7.4,sm_80",
             "createpolicy.cvt.L2.b64 d, property:b64 @7.4,sm_80",
         ],

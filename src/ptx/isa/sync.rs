@@ -59,7 +59,7 @@ pub(super) static ROWS: &[Row] = &[
     row(
         "barrier.cluster",
         Barrier,
-        &[("sem", "release relaxed@8.0")],
+        &[("sem", "release@8.0 relaxed@8.0"), ("acquire", "acquire@8.0")],
         &[
             "barrier.cluster.arrive{.sem}{.aligned} @7.8,sm_90",
             "barrier.cluster.wait{.acquire}{.aligned} @7.8,sm_90",
@@ -130,9 +130,7 @@ pub(super) static ROWS: &[Row] = &[
             "mbarrier.expect_tx{.any}.b64 [a], tx:u32 @8.0,sm_90",
             "mbarrier.expect_tx.relaxed.reach{.any}.b64 [a], tx:u32 @8.0,sm_90",
         ],
-        &[
-            "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 1024;",
-        ],
+        &["mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 1024;"],
     ),
     row(
         "mbarrier.complete_tx",
@@ -142,9 +140,7 @@ pub(super) static ROWS: &[Row] = &[
             "mbarrier.complete_tx{.any}.b64 [a], tx:u32 @8.0,sm_90",
             "mbarrier.complete_tx.relaxed.reach{.any}.b64 [a], tx:u32 @8.0,sm_90",
         ],
-        &[
-            "mbarrier.complete_tx.shared::cta.b64 [%r1], 1024;",
-        ],
+        &["mbarrier.complete_tx.shared::cta.b64 [%r1], 1024;"],
     ),
     row(
         "mbarrier.arrive",
@@ -178,10 +174,10 @@ pub(super) static ROWS: &[Row] = &[
         Mbarrier,
         MBARRIER,
         &[
-            "mbarrier.test_wait{.own}.b64 =done:pred, [a], state:b64 @7.0,sm_80",
-            "mbarrier.test_wait.waitsem.reach{.own}.b64 =done:pred, [a], state:b64 @8.0,sm_80",
-            "mbarrier.test_wait.parity{.own}.b64 =done:pred, [a], parity:u32 @7.1,sm_80",
-            "mbarrier.test_wait.parity.waitsem.reach{.own}.b64 =done:pred, [a], parity:u32 @8.0,sm_80",
+            "mbarrier.test_wait{.own}.b64 =done:pred, [a], state:u64 @7.0,sm_80",
+            "mbarrier.test_wait.waitsem.reach{.own}.b64 =done:pred, [a], state:u64 @8.0,sm_80",
+            "mbarrier.test_wait.parity{.own}.b64 =done:pred, [a], parity:u32/0..1 @7.1,sm_80",
+            "mbarrier.test_wait.parity.waitsem.reach{.own}.b64 =done:pred, [a], parity:u32/0..1 @8.0,sm_80",
         ],
         &[
             "mbarrier.test_wait.shared.b64 %p1, [%r1], %rd1;",
@@ -193,10 +189,10 @@ pub(super) static ROWS: &[Row] = &[
         Mbarrier,
         MBARRIER,
         &[
-            "mbarrier.try_wait{.own}.b64 =done:pred, [a], state:b64{, hint:u32} @7.8,sm_90",
-            "mbarrier.try_wait.waitsem.reach{.own}.b64 =done:pred, [a], state:b64{, hint:u32} @8.0,sm_90",
-            "mbarrier.try_wait.parity{.own}.b64 =done:pred, [a], parity:u32{, hint:u32} @7.8,sm_90",
-            "mbarrier.try_wait.parity.waitsem.reach{.own}.b64 =done:pred, [a], parity:u32{, hint:u32} @8.0,sm_90",
+            "mbarrier.try_wait{.own}.b64 =done:pred, [a], state:u64{, hint:u32} @7.8,sm_90",
+            "mbarrier.try_wait.waitsem.reach{.own}.b64 =done:pred, [a], state:u64{, hint:u32} @8.0,sm_90",
+            "mbarrier.try_wait.parity{.own}.b64 =done:pred, [a], parity:u32/0..1{, hint:u32} @7.8,sm_90",
+            "mbarrier.try_wait.parity.waitsem.reach{.own}.b64 =done:pred, [a], parity:u32/0..1{, hint:u32} @8.0,sm_90",
         ],
         &[
             "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r2;",
@@ -207,7 +203,7 @@ pub(super) static ROWS: &[Row] = &[
         "mbarrier.pending_count",
         Pure,
         MBARRIER,
-        &["mbarrier.pending_count.b64 d:u32, state:b64 @7.0,sm_80"],
+        &["mbarrier.pending_count.b64 d:u32, state:u64 @7.0,sm_80"],
         &["mbarrier.pending_count.b64 %r1, %rd1;"],
     ),
     row(

@@ -9,8 +9,8 @@ pub(super) static ROWS: &[Row] = &[
         Warp,
         &[("mode", "up down bfly idx")],
         &[
-            "shfl.sync.mode.b32 d{|p:pred}, a, b:u32, c:u32, mask:b32 @6.0,sm_30",
-            "shfl.mode.b32 d{|p:pred}, a, b:u32, c:u32 @3.0,sm_30 !6.4,sm_70",
+            "shfl.sync.mode.b32 d{|p:pred}, a, b:b32, c:b32, mask:u32 @6.0,sm_30",
+            "shfl.mode.b32 d{|p:pred}, a, b:b32, c:b32 @3.0,sm_30 !6.4,sm_70",
         ],
         &[
             "shfl.sync.bfly.b32 %r1, %r2, 1, 31, 0xffffffff;",
@@ -23,8 +23,8 @@ pub(super) static ROWS: &[Row] = &[
         Warp,
         &[("mode", "all any uni")],
         &[
-            "vote.sync.mode.pred d, {!}a, mask:b32 @6.0,sm_30",
-            "vote.sync.ballot.b32 d, {!}a:pred, mask:b32 @6.0,sm_30",
+            "vote.sync.mode.pred d, {!}a, mask:u32 @6.0,sm_30",
+            "vote.sync.ballot.b32 d, {!}a:pred, mask:u32 @6.0,sm_30",
             "vote.mode.pred d, {!}a @1.2,sm_12 !6.4,sm_70",
             "vote.ballot.b32 d, {!}a:pred @2.0,sm_20 !6.4,sm_70",
         ],
@@ -38,8 +38,8 @@ pub(super) static ROWS: &[Row] = &[
         Warp,
         &[("bits", "b32 b64")],
         &[
-            "match.any.sync.bits d:b32, a, mask:b32 @6.0,sm_70",
-            "match.all.sync.bits d:b32{|p:pred}, a, mask:b32 @6.0,sm_70",
+            "match.any.sync.bits d:b32, a, mask:u32 @6.0,sm_70",
+            "match.all.sync.bits d:b32{|p:pred}, a, mask:u32 @6.0,sm_70",
         ],
         &[
             "match.any.sync.b32 %r1, %r2, 0xffffffff;",
@@ -63,9 +63,9 @@ pub(super) static ROWS: &[Row] = &[
             ("word", "u32 s32"),
         ],
         &[
-            "redux.sync.op.word d, a, mask:b32 @7.0,sm_80",
-            "redux.sync.bitop.b32 d, a, mask:b32 @7.0,sm_80",
-            "redux.sync.order{.abs}{.NaN}.f32 d, a, mask:b32 @8.6,sm_100a/sm_100f",
+            "redux.sync.op.word d, a, mask:u32 @7.0,sm_80",
+            "redux.sync.bitop.b32 d, a, mask:u32 @7.0,sm_80",
+            "redux.sync.order{.abs}{.NaN}.f32 d, a, mask:u32 @8.6,sm_100a/sm_100f",
         ],
         &[
             "redux.sync.add.s32 %r1, %r2, -1;",
@@ -77,7 +77,7 @@ pub(super) static ROWS: &[Row] = &[
         "elect",
         Warp,
         &[],
-        &["elect.sync d:b32|p:pred, mask:b32 @8.0,sm_90"],
+        &["elect.sync d:b32|p:pred, mask:u32 @8.0,sm_90"],
         &["elect.sync _|%p1, 0xffffffff;", "elect.sync %r1|%p1, -1;"],
     ),
 ];

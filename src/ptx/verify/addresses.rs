@@ -117,7 +117,10 @@ fn wide_access(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>) {
     if let Some(at) = eviction.filter(|_| bits != 256) {
         let pieces = scope.pieces(span);
         let place = pieces.mods.get(at).copied().unwrap_or(pieces.opcode);
-        let message = format!("`{}` goes with accesses of 32 bytes only: `.v8.b32` or `.v4.b64`", place.of(scope.text));
+        let message = format!(
+            "`{}` goes with accesses of 32 bytes only: `.v8.b32` or `.v4.b64`",
+            place.of(scope.text)
+        );
         out.push(Diag::error(codes::ISA010, place, message).help("`.L2::cache_hint` with a policy works for any size"));
     }
     if bits <= 128 || inst.op.lanes < 2 {

@@ -183,7 +183,8 @@ fn removal_finding(form: &Form, op: &Opcode, pieces: &Pieces, environment: &Envi
                 "write `{base}.sync`, with a mask of the lanes that take part as last operand"
             ))
         }
-        ("wmma", _) => diag.help("leave out `.satfinite`"),
+        ("wmma", _) if op.has("satfinite") => diag.help("leave out `.satfinite`"),
+        ("wmma", _) => diag.help("write `.aligned` behind `.sync`"),
         _ => diag.help("say how to round: `.rn`, or `.approx` where a few units in the last place may be lost"),
     }
 }

@@ -213,10 +213,19 @@ impl Fit<'_> {
             return Err(Complaint::Elements(want.unwrap_or(1), parts.len()));
         }
         for part in parts {
-            if *part == Operand::Sink && spec.role != Role::Use {
+            // ptxas looks at the registers among the sources; what it makes of the rest depends on the instruction.
+            let skipped = match part {
+                Operand::Sink => spec.role != Role::Use,
+                Operand::Special(_) => spec.role == Role::Use,
+                _ => false,
+            };
+            if skipped {
                 continue;
             }
-            if matches!(part, Operand::Vector(_) | Operand::List(_) | Operand::Bracket(_) | Operand::Address(_)) {
+            if matches!(
+                part,
+                Operand::Vector(_) | Operand::List(_) | Operand::Bracket(_) | Operand::Address(_)
+            ) {
                 return Err(Complaint::Kind("a register in the vector"));
             }
             self.value(spec, part)?;
@@ -269,7 +278,9 @@ impl Fit<'_> {
         }
         match operand {
             Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) => {
-                let Some(ty) = self.scope.reg_type(*reg) else { return Ok(()) };
+                let Some(ty) = self.scope.reg_type(*reg) else {
+                    return Ok(());
+                };
                 if spec.kind == OperandKind::Value && matches!(operand, Operand::Reg(_)) && self.lanes(*reg) > 1 {
                     return Err(Complaint::Elements(1, self.lanes(*reg)));
                 }
