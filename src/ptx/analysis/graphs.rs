@@ -2,7 +2,8 @@
 
 use super::unit::Unit;
 use crate::ptx::flow::{Cfg, Loops, Ssa};
-use crate::ptx::ir::{Body, FuncId, Function, Module};
+use crate::ptx::ir::{Body, FuncId, Function, Module, RegId, Stmt, SymbolId};
+use crate::ptx::types::Space;
 
 /// Blocks, loops and values of one function.
 #[derive(Clone, Debug)]
@@ -75,5 +76,25 @@ impl<'a> Code<'a> {
     /// Its name.
     pub fn name(&self) -> &'a str {
         self.module.name(self.function().symbol)
+    }
+
+    /// Whether the register is not this function's own: a parameter or result, one of the module's, or one that nothing
+    /// declares, which the parser has said. Others may write and read such.
+    pub fn is_foreign(&self, reg: RegId) -> bool {
+        let Some(register) = self.body.regs.get(reg.index()) else { return true };
+        let names_it = |symbol: &SymbolId| {
+            let variable = self.module.variable(*symbol);
+            variable.is_some_and(|variable| variable.space == Space::Reg) && self.module.name(*symbol) == &*register.name
+        };
+        let declares_it = |stmt: &Stmt| match stmt {
+            Stmt::Regs(line) => line.names.iter().any(|name| match name.bank {
+                None => *name.name == *register.name,
+                Some(_) => register.name.starts_with(&*name.name),
+            }),
+            _ => false,
+        };
+        let function = self.function();
+        let mut outer = function.params.iter().chain(&function.results);
+        !register.declared || outer.any(names_it) || !self.body.stmts.iter().any(declares_it)
     }
 }

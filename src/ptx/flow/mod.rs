@@ -12,7 +12,7 @@ mod place;
 mod rename;
 mod ssa;
 
-pub use cfg::{Cfg, Condition, FlowProblem};
+pub use cfg::{Cfg, Condition, FlowProblem, is_noreturn};
 pub use digraph::Digraph;
 pub use dom::DomTree;
 pub use loops::{Loop, LoopId, Loops};

@@ -4,6 +4,7 @@ use super::Launch;
 use super::named::{self, Numbered};
 use super::parting::{self, Parting};
 use crate::ptx::analysis::{Analysis, BarrierSite, Code, Graphs, Unit, Unwritten, unwritten};
+use crate::ptx::diag::Level;
 use crate::ptx::ir::{Body, FuncId, InstId};
 use crate::ptx::isa::Effect;
 use crate::ptx::parse::Parsed;
@@ -61,9 +62,17 @@ impl<'p> Context<'p> {
         self.analysis.units()
     }
 
-    /// The functions with a body, in textual order.
+    /// The functions with a body that the parser could read without an error, in textual order.
     pub fn codes(&self) -> impl Iterator<Item = Code<'_>> {
-        (0..self.parsed.module.functions.len() as u32).filter_map(|at| self.code(FuncId(at)))
+        let ids = (0..self.parsed.module.functions.len() as u32).map(FuncId);
+        ids.filter(|id| !self.is_broken(*id)).filter_map(|id| self.code(id))
+    }
+
+    /// Whether the parser found an error in a function: what was dropped there may be what a rule would miss.
+    fn is_broken(&self, id: FuncId) -> bool {
+        let Some(whole) = self.parsed.spans.functions.get(id.index()).map(|spans| spans.whole) else { return false };
+        let errors = self.parsed.diags.iter().filter(|diag| diag.level == Level::Error);
+        errors.into_iter().any(|diag| whole.start <= diag.span.start && diag.span.start < whole.end)
     }
 
     /// A function's code; `None` where it has no body.

@@ -25,6 +25,15 @@ pub struct Launch {
     pub grid: Option<[u32; 3]>,
 }
 
+/// What a lint run is asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The launch.
+    pub launch: Launch,
+    /// Whether rules run that run only where they are asked for ([`Rule::is_opt_in`]).
+    pub all_rules: bool,
+}
+
 /// What became of one kernel or function with a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelStatus {
@@ -45,12 +54,21 @@ pub struct Report {
     pub kernels: Vec<KernelStatus>,
 }
 
-/// Runs everything: what the parser found, legality, and the rules.
+/// Runs what the parser found, legality, and the rules, save those that must be asked for.
 pub fn lint(parsed: &Parsed, text: &str, launch: &Launch) -> Report {
+    let options = Options {
+        launch: *launch,
+        all_rules: false,
+    };
+    lint_with(parsed, text, &options)
+}
+
+/// Runs what the parser found, legality, and the rules that the options ask for.
+pub fn lint_with(parsed: &Parsed, text: &str, options: &Options) -> Report {
     let mut findings = parsed.diags.clone();
     findings.extend(super::verify::verify(parsed, text));
-    let context = Context::new(parsed, text, launch);
-    for rule in RULES {
+    let context = Context::new(parsed, text, &options.launch);
+    for rule in RULES.iter().filter(|rule| options.all_rules || !rule.is_opt_in()) {
         for found in (rule.check)(&context) {
             // What is illegal to the letter has been said; a rule that sees the same number need not say it again.
             if !rule.restates_legality || !findings.iter().any(|known| same_place(known, &found)) {

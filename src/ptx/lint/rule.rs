@@ -34,6 +34,15 @@ pub const RULES: &[Rule] = &[
     rules::flow001::RULE,
     rules::flow002::RULE,
     rules::flow003::RULE,
+    rules::flow004::RULE,
+    rules::flow005::RULE,
+    rules::flow006::RULE,
+    rules::flow007::RULE,
+    rules::flow008::RULE,
+    rules::flow009::RULE,
+    rules::flow010::RULE,
+    rules::flow011::RULE,
+    rules::flow012::RULE,
     rules::isa020::RULE,
     rules::isa021::RULE,
 ];
@@ -45,7 +54,20 @@ pub fn rule_named(name: &str) -> Option<&'static Rule> {
         .find(|rule| rule.code.id.eq_ignore_ascii_case(name) || rule.code.name == name)
 }
 
+/// Groups of rules that speak of taste and speed: they run only where they are asked for.
+const OPT_IN: &[&str] = &["NUM", "PERF"];
+
 impl Rule {
+    /// The group: `BAR` of `BAR001`.
+    pub fn group(&self) -> &'static str {
+        self.code.id.trim_end_matches(|c: char| c.is_ascii_digit())
+    }
+
+    /// Whether the rule runs only where it is asked for.
+    pub fn is_opt_in(&self) -> bool {
+        OPT_IN.contains(&self.group())
+    }
+
     /// The examples in the explanation: one that the rule finds fault with, and one that it does not.
     pub fn examples(&self) -> impl Iterator<Item = &'static str> {
         self.explanation

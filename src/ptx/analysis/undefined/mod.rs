@@ -11,7 +11,7 @@ mod walk;
 use super::fold::Folder;
 use super::graphs::Code;
 use crate::ptx::flow::{Definition, Value, ValueId};
-use crate::ptx::ir::{Inst, InstId, Operand, RegId, Stmt};
+use crate::ptx::ir::{Inst, InstId, Operand, RegId};
 use crate::ptx::isa::{Effect, Role};
 use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
@@ -204,7 +204,7 @@ fn levels(code: Code) -> Option<Vec<Level>> {
     let ssa = code.ssa;
     let undefined = |(_, value): &(ValueId, &Value)| value.definition == Definition::Undefined;
     let roots: Vec<ValueId> =
-        ssa.values().filter(undefined).filter(|(_, value)| !comes_from_outside(code, value.reg)).map(|(id, _)| id).collect();
+        ssa.values().filter(undefined).filter(|(_, value)| !code.is_foreign(value.reg)).map(|(id, _)| id).collect();
     if roots.is_empty() {
         return None;
     }
@@ -261,23 +261,3 @@ fn level_of_result(code: Code, inst: InstId, sources: &[ValueId], levels: &[Leve
         Passing::Matters | Passing::Nothing => Level::Defined,
     }
 }
-
-/// Whether the register is not this function's own: a parameter, one of the module's, or one that nothing declares,
-/// which the parser has said.
-fn comes_from_outside(code: Code, reg: RegId) -> bool {
-    let Some(register) = code.body.regs.get(reg.index()) else { return true };
-    let function = code.function();
-    let names_it = |symbol: &crate::ptx::ir::SymbolId| {
-        let variable = code.module.variable(*symbol);
-        variable.is_some_and(|variable| variable.space == Space::Reg) && code.module.name(*symbol) == &*register.name
-    };
-    let declares_it = |stmt: &Stmt| match stmt {
-        Stmt::Regs(line) => line.names.iter().any(|name| match name.bank {
-            None => *name.name == *register.name,
-            Some(_) => register.name.starts_with(&*name.name),
-        }),
-        _ => false,
-    };
-    !register.declared || function.params.iter().any(names_it) || !code.body.stmts.iter().any(declares_it)
-}
-
