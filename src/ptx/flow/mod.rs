@@ -7,6 +7,7 @@ mod cfg;
 pub mod dataflow;
 mod digraph;
 mod dom;
+mod liveness;
 mod loops;
 mod place;
 mod rename;
@@ -15,6 +16,7 @@ mod ssa;
 pub use cfg::{Cfg, Condition, FlowProblem, is_noreturn};
 pub use digraph::Digraph;
 pub use dom::DomTree;
+pub use liveness::{Liveness, Pressure};
 pub use loops::{Loop, LoopId, Loops};
 pub use ssa::{Definition, Ssa, Value, ValueId};
 

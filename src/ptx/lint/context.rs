@@ -15,6 +15,8 @@ use std::cell::OnceCell;
 pub struct Context<'p> {
     /// The text's module and spans.
     pub parsed: &'p Parsed,
+    /// What is known of the launch.
+    pub launch: Launch,
     /// The functions that some rule looks at.
     pub analysis: Analysis<'p>,
     /// Offsets at which lines start.
@@ -31,6 +33,7 @@ impl<'p> Context<'p> {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self {
             parsed,
+            launch: *launch,
             analysis: Analysis::new(&parsed.module, launch.block, is_interesting),
             lines: std::iter::once(0)
                 .chain(newlines.map(|(at, _)| at as u32 + 1))

@@ -45,6 +45,22 @@ pub const RULES: &[Rule] = &[
     rules::flow012::RULE,
     rules::isa020::RULE,
     rules::isa021::RULE,
+    rules::num001::RULE,
+    rules::num002::RULE,
+    rules::num003::RULE,
+    rules::num004::RULE,
+    rules::num005::RULE,
+    rules::num009::RULE,
+    rules::perf001::RULE,
+    rules::perf002::RULE,
+    rules::perf003::RULE,
+    rules::perf004::RULE,
+    rules::perf005::RULE,
+    rules::perf006::RULE,
+    rules::perf007::RULE,
+    rules::perf008::RULE,
+    rules::perf013::RULE,
+    rules::perf018::RULE,
 ];
 
 /// The rule of that code or name.

@@ -12,6 +12,8 @@ mod module;
 mod opcode;
 mod operands;
 
+pub use module::{SharedMemory, shared_memory};
+
 use super::diag::{Diag, codes};
 use super::ir::{Body, Function, Inst, Module, Opcode, Operand};
 use super::parse::{Parsed, Pieces, pieces};
