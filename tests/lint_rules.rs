@@ -4,6 +4,8 @@
 //! the rules on flow in files that are about something else, and rules that must be asked for.
 //! `// launch: --block 64,1,1` in the first lines gives the CTA's shape.
 
+#![allow(clippy::unwrap_used)]
+
 use ptxgen::ptx::diag::Diag;
 use ptxgen::ptx::lint::{Launch, Options, RULES, lint_with};
 use ptxgen::ptx::parse::parse;
@@ -19,7 +21,10 @@ fn findings(text: &str, launch: &Launch, all_rules: bool) -> Vec<(u32, String)> 
     let parsed = parse(text);
     assert_eq!(parsed.diags, Vec::new(), "the text must parse");
     let source = Source::new("fixture", text).unwrap();
-    let options = Options { launch: *launch, all_rules };
+    let options = Options {
+        launch: *launch,
+        all_rules,
+    };
     let report = lint_with(&parsed, text, &options);
     let said = report.findings.iter().filter(|diag| is_ours(diag));
     let mut said: Vec<_> = said
@@ -101,8 +106,10 @@ fn examples_fail_and_pass_as_their_rules_say() {
         // What other rules have to say of taste is no matter here.
         let codes = |text: &str| -> Vec<String> {
             let found = findings(text, &Launch::default(), rule.is_opt_in()).into_iter();
-            let mine = found.filter(|(_, said)| said.starts_with(rule.code.id) || !rule.is_opt_in() && !said.ends_with("info"));
-            mine.map(|(_, said)| said.split(' ').next().unwrap().to_owned()).collect()
+            let mine = found
+                .filter(|(_, said)| said.starts_with(rule.code.id) || !rule.is_opt_in() && !said.ends_with("info"));
+            mine.map(|(_, said)| said.split(' ').next().unwrap().to_owned())
+                .collect()
         };
         if codes(failing) != [rule.code.id] {
             wrong.push(format!("failing example of {}: {:?}", rule.code.id, codes(failing)));

@@ -7,7 +7,7 @@
 use super::geometry::{Shape, WARP};
 use super::graphs::Code;
 use super::scalar;
-use crate::ptx::flow::{Condition, ValueId};
+use crate::ptx::flow::{Condition, Definition, ValueId};
 use crate::ptx::ir::{Address, Base, Guard, Inst, InstId, Operand};
 use crate::ptx::isa::{Effect, Extent};
 use crate::ptx::types::Space;
@@ -107,15 +107,18 @@ pub struct Lanes<'a> {
     code: Code<'a>,
     shape: Shape,
     states: Vec<State>,
+    /// The values that addresses and conditions depend on.
+    needed: Vec<bool>,
 }
 
 impl<'a> Lanes<'a> {
-    /// Computes them for CTAs of a shape.
-    pub fn new(code: Code<'a>, shape: Shape) -> Self {
+    /// Computes them for CTAs of a shape, as far as the addresses of the instructions that concern the caller depend on them.
+    pub fn new(code: Code<'a>, shape: Shape, concerns: impl Fn(&Inst) -> bool) -> Self {
         let mut lanes = Self {
             code,
             shape,
             states: vec![State::Unseen; code.ssa.len()],
+            needed: needed(code, concerns),
         };
         for round in 0..=ROUNDS {
             if !lanes.round(round == ROUNDS) {
@@ -192,12 +195,18 @@ impl<'a> Lanes<'a> {
         let mut changed = false;
         for block in cfg.rpo() {
             for phi in ssa.phis(*block) {
-                let state = self.phi(*phi, *block);
-                changed |= self.lower(*phi, state, last);
+                if self.needed[phi.index()] {
+                    let state = self.phi(*phi, *block);
+                    changed |= self.lower(*phi, state, last);
+                }
             }
             for inst in cfg.insts(*block).map(InstId) {
+                let defs = ssa.defs(inst);
+                if !defs.iter().any(|def| self.needed[def.index()]) {
+                    continue;
+                }
                 let state = self.inst(inst);
-                for def in ssa.defs(inst) {
+                for def in defs {
                     changed |= self.lower(*def, state, last);
                 }
             }
@@ -346,6 +355,35 @@ impl<'a> Lanes<'a> {
         let line = if args.iter().all(Line::is_uniform) { Some(Line::UNIFORM) } else { relative(row, &args) };
         line.map_or(State::Unknown, State::Known)
     }
+}
+
+/// The values that the addresses of some instructions, and all conditions, depend on.
+fn needed(code: Code, concerns: impl Fn(&Inst) -> bool) -> Vec<bool> {
+    let Code { ssa, body, .. } = code;
+    let mut needed = vec![false; ssa.len()];
+    let mut stack: Vec<ValueId> = Vec::new();
+    for (at, row) in (0..).map(InstId).zip(&body.insts) {
+        let guard = row.guard.and_then(|guard| ssa.use_of(at, guard.reg));
+        if matches!(row.op.effect, Effect::Branch | Effect::Exit) || concerns(row) {
+            stack.extend(guard);
+        }
+        if concerns(row) {
+            let bases = row.operands.iter().filter(|operand| matches!(operand, Operand::Address(_)));
+            bases.for_each(|operand| operand.for_each_reg(&mut |reg| stack.extend(ssa.use_of(at, reg))));
+        }
+    }
+    while let Some(value) = stack.pop() {
+        let Some(seen) = needed.get_mut(value.index()) else { continue };
+        if std::mem::replace(seen, true) {
+            continue;
+        }
+        match ssa.value(value).map(|value| value.definition) {
+            Some(Definition::Inst(inst)) => stack.extend(ssa.uses(inst)),
+            Some(Definition::Phi(_)) => stack.extend(ssa.phi_inputs(value)),
+            _ => {}
+        }
+    }
+    needed
 }
 
 /// The result where all operands are known.

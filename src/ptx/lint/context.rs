@@ -3,6 +3,8 @@
 use super::Launch;
 use super::named::{self, Numbered};
 use super::parting::{self, Parting};
+use super::rules::accesses::Access;
+use super::rules::kernels::Residency;
 use crate::ptx::analysis::{Analysis, BarrierSite, Code, Graphs, Unit, Unwritten, unwritten};
 use crate::ptx::diag::Level;
 use crate::ptx::ir::{Body, FuncId, InstId};
@@ -26,6 +28,9 @@ pub struct Context<'p> {
     /// Per function, its graphs, where the analysis has none.
     graphs: Vec<OnceCell<Graphs>>,
     unwritten: OnceCell<Vec<(FuncId, Unwritten)>>,
+    /// Per function, what is predicted of its residency, and what its warps access.
+    residencies: Vec<OnceCell<Option<Residency>>>,
+    accesses: Vec<OnceCell<Vec<Access>>>,
 }
 
 impl<'p> Context<'p> {
@@ -42,6 +47,8 @@ impl<'p> Context<'p> {
             numbered: OnceCell::new(),
             graphs: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
             unwritten: OnceCell::new(),
+            residencies: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
+            accesses: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
         }
     }
 
@@ -98,6 +105,17 @@ impl<'p> Context<'p> {
     pub(super) fn unwritten(&self) -> &[(FuncId, Unwritten)] {
         let find = || self.codes().flat_map(|code| unwritten(code).into_iter().map(move |found| (code.id, found)));
         self.unwritten.get_or_init(|| find().collect())
+    }
+
+    /// What is predicted of a kernel's place on a multiprocessor; `None` where nothing is known of the target.
+    pub(super) fn residency(&self, code: Code) -> Option<&Residency> {
+        self.residencies.get(code.id.index())?.get_or_init(|| Residency::new(self, code)).as_ref()
+    }
+
+    /// What the warps of a function access in shared and global memory, as far as addresses are known.
+    pub(super) fn accesses(&self, code: Code) -> &[Access] {
+        let found = self.accesses.get(code.id.index());
+        found.map_or(&[], |found| found.get_or_init(|| Access::all(self, code)))
     }
 
     /// Where threads part in the sight of barriers.

@@ -1,15 +1,17 @@
 //! The addresses that the lanes of a warp access, for the rules on memory traffic.
 
-use crate::ptx::analysis::{Active, Code, Lanes, Line, Shape};
+use crate::ptx::analysis::{Active, Code, Lanes, Line, Shape, WARP};
 use crate::ptx::diag::Diag;
-use crate::ptx::ir::InstId;
+use crate::ptx::ir::{Inst, InstId};
 use crate::ptx::lint::context::Context;
 use crate::ptx::types::Space;
 
 /// An access whose address is known in every lane, up to a base that all lanes share.
-pub(super) struct Access {
+pub(in crate::ptx::lint) struct Access {
     /// Where.
     pub(super) inst: InstId,
+    /// To which memory.
+    space: Space,
     /// Bytes that each lane accesses.
     pub(super) bytes: u32,
     /// Whether it is atomic.
@@ -22,6 +24,37 @@ pub(super) struct Access {
 }
 
 impl Access {
+    /// The accesses of a function where more than one lane takes part and their addresses are known.
+    pub(in crate::ptx::lint) fn all(context: &Context, code: Code) -> Vec<Self> {
+        let spaces = [Space::Shared, Space::Global, Space::Generic];
+        let concerns = |row: &Inst| row.as_mem().is_some_and(|mem| spaces.contains(&mem.space) && (mem.space != Space::Generic || mem.atomic));
+        let mut sites = (0..).map(InstId).zip(&code.body.insts).filter(|(_, row)| concerns(row)).peekable();
+        if sites.peek().is_none() {
+            return Vec::new();
+        }
+        let shape = Shape::of(code.function(), context.launch.block);
+        let lanes = Lanes::new(code, shape, concerns);
+        sites.filter_map(|(inst, row)| Self::new(code, &lanes, shape, inst, row)).collect()
+    }
+
+    fn new(code: Code, lanes: &Lanes, shape: Shape, inst: InstId, row: &Inst) -> Option<Self> {
+        let mem = row.as_mem().filter(|_| code.cfg.is_reachable(code.cfg.block_of(inst)))?;
+        let line = lanes.address(inst, mem.address)?;
+        let mut active = lanes.active(inst);
+        if shape.most_threads() < WARP {
+            active.mask &= (1 << shape.most_threads()) - 1;
+        }
+        (active.mask.count_ones() > 1).then(|| Self {
+            inst,
+            space: mem.space,
+            bytes: mem.ty.bytes() * u32::from(mem.lanes),
+            atomic: mem.atomic,
+            active,
+            line,
+            many_dimensions: matches!(shape, Shape::Unknown(_)),
+        })
+    }
+
     /// The lanes that take part.
     pub(super) fn lanes(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.line.lanes.len()).filter(|lane| self.active.mask >> lane & 1 == 1)
@@ -54,37 +87,9 @@ impl Access {
     }
 }
 
-/// The accesses of a function to a space, where more than one lane takes part and their addresses are known.
-pub(super) fn accesses(context: &Context, code: Code, space: Space) -> Vec<Access> {
-    let is_there = |inst: &crate::ptx::ir::Inst| inst.as_mem().is_some_and(|mem| mem.space == space);
-    if !code.body.insts.iter().any(is_there) {
-        return Vec::new();
-    }
-    let shape = Shape::of(code.function(), context.launch.block);
-    let lanes = Lanes::new(code, shape);
-    let mut found = Vec::new();
-    for (inst, row) in (0..).map(InstId).zip(&code.body.insts) {
-        let Some(mem) = row.as_mem().filter(|mem| mem.space == space) else { continue };
-        if !code.cfg.is_reachable(code.cfg.block_of(inst)) {
-            continue;
-        }
-        let Some(line) = lanes.address(inst, mem.address) else { continue };
-        let mut active = lanes.active(inst);
-        if shape.most_threads() < 32 {
-            active.mask &= (1 << shape.most_threads()) - 1;
-        }
-        if active.mask.count_ones() > 1 {
-            found.push(Access {
-                inst,
-                bytes: mem.ty.bytes() * u32::from(mem.lanes),
-                atomic: mem.atomic,
-                active,
-                line,
-                many_dimensions: matches!(shape, Shape::Unknown(_)),
-            });
-        }
-    }
-    found
+/// The accesses of a function to a space.
+pub(super) fn accesses<'c>(context: &'c Context, code: Code, space: Space) -> impl Iterator<Item = &'c Access> {
+    context.accesses(code).iter().filter(move |access| access.space == space)
 }
 
 /// The distance between neighbouring lanes, where it is the same everywhere.

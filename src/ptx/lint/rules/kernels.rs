@@ -1,7 +1,7 @@
 //! What the rules on speed and numerics have in common.
 
 use super::wording::some_of;
-use crate::ptx::analysis::{Code, Device, Occupancy, Shape};
+use crate::ptx::analysis::{Code, Device, MOST_REGISTERS, Occupancy, Shape};
 use crate::ptx::diag::{Code as RuleCode, Diag};
 use crate::ptx::flow::{Liveness, Pressure};
 use crate::ptx::ir::{FunctionKind, Inst, InstId, RegId};
@@ -18,7 +18,7 @@ const USUAL_THREADS: u32 = 256;
 const OVERHEAD: u32 = 6;
 
 /// What is predicted of a kernel's place on a multiprocessor.
-pub(super) struct Residency {
+pub(in crate::ptx::lint) struct Residency {
     /// Threads of a CTA.
     pub(super) threads: u32,
     /// Whether that is known, or assumed.
@@ -36,6 +36,25 @@ pub(super) struct Residency {
 }
 
 impl Residency {
+    /// Predicts it; `None` where nothing is known of the target.
+    pub(in crate::ptx::lint) fn new(context: &Context, code: Code) -> Option<Self> {
+        let sm = target(context)?;
+        let device = Device::of(sm)?;
+        let shape = Shape::of(code.function(), context.launch.block);
+        let bounded = code.function().attr("maxntid").map(|_| shape.most_threads());
+        let known = shape.threads().or(bounded);
+        let pressure = pressure(code);
+        Some(Self {
+            threads: known.unwrap_or(USUAL_THREADS),
+            known: known.is_some(),
+            sm,
+            device,
+            pressure,
+            registers: (pressure.words + OVERHEAD).min(MOST_REGISTERS),
+            shared: shared_memory(code.module, code.function()),
+        })
+    }
+
     /// How full a multiprocessor gets, with so many bytes of shared memory a CTA.
     pub(super) fn occupancy(&self, shared: u64) -> Option<Occupancy> {
         self.device.occupancy(self.threads, self.registers, u32::try_from(shared).ok()?)
@@ -60,25 +79,6 @@ pub(super) fn kernels<'c>(context: &'c Context) -> impl Iterator<Item = Code<'c>
 pub(super) fn target(context: &Context) -> Option<u16> {
     let words = &context.parsed.module.header.target;
     words.iter().find_map(|word| word.parse::<Target>().ok()).map(|target| target.sm)
-}
-
-/// What is predicted of a kernel; `None` where nothing is known of the target.
-pub(super) fn residency(context: &Context, code: Code) -> Option<Residency> {
-    let sm = target(context)?;
-    let device = Device::of(sm)?;
-    let shape = Shape::of(code.function(), context.launch.block);
-    let bounded = code.function().attr("maxntid").map(|_| shape.most_threads());
-    let known = shape.threads().or(bounded);
-    let pressure = pressure(code);
-    Some(Residency {
-        threads: known.unwrap_or(USUAL_THREADS),
-        known: known.is_some(),
-        sm,
-        device,
-        pressure,
-        registers: (pressure.words + OVERHEAD).min(crate::ptx::analysis::MOST_REGISTERS),
-        shared: shared_memory(code.module, code.function()),
-    })
 }
 
 /// The most registers that are live at once. Constants and parameters are read from where they are, and count for nothing.

@@ -6,7 +6,7 @@ use crate::ptx::ir::Stmt;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::types::Space;
-use super::kernels::{insts_where, kernels, residency};
+use super::kernels::{insts_where, kernels};
 
 /// A kernel that keeps data in local memory.
 pub const RULE: Rule = Rule {
@@ -94,7 +94,7 @@ fn local_size(code: Function, stmt: &Stmt) -> Option<u64> {
 }
 
 fn spilled(context: &Context, code: Function) -> Option<Diag> {
-    let residency = residency(context, code)?;
+    let residency = context.residency(code)?;
     let bound = code.function().attr("maxnreg").and_then(|args| args.first()).copied();
     let limit = bound.map_or(MOST_REGISTERS, |bound| u32::try_from(bound).unwrap_or(MOST_REGISTERS));
     let words = residency.pressure.words;

@@ -4,7 +4,7 @@ use crate::ptx::analysis::Code as Function;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
-use super::kernels::{kernels, residency};
+use super::kernels::kernels;
 
 /// A kernel that cannot fill a multiprocessor.
 pub const RULE: Rule = Rule {
@@ -69,7 +69,7 @@ fn check(context: &Context) -> Vec<Diag> {
 }
 
 fn say(context: &Context, code: Function) -> Option<Diag> {
-    let residency = residency(context, code)?;
+    let residency = context.residency(code)?;
     let found = residency.occupancy(residency.shared.bytes)?;
     if found.warps >= found.of_warps {
         return None;

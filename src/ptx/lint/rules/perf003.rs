@@ -79,7 +79,7 @@ fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for code in context.codes() {
         let of_shared = accesses(context, code, Space::Shared);
-        let degrees = of_shared.iter().map(|access| (degree(access), access)).filter(|(degree, _)| *degree > 1);
+        let degrees = of_shared.map(|access| (degree(access), access)).filter(|(degree, _)| *degree > 1);
         let mut degrees: Vec<(usize, &Access)> = degrees.collect();
         degrees.sort_by_key(|(degree, access)| (std::cmp::Reverse(*degree), access.inst));
         let Some((worst, access)) = degrees.first() else { continue };

@@ -74,7 +74,7 @@ fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for code in context.codes() {
         let of_global = accesses(context, code, Space::Global);
-        let costs = of_global.iter().map(|access| (sectors(access), needed(access), access));
+        let costs = of_global.map(|access| (sectors(access), needed(access), access));
         let mut costs: Vec<(usize, usize, &Access)> = costs.filter(|(sectors, needed, _)| *sectors >= 2 * needed).collect();
         costs.sort_by_key(|(sectors, needed, access)| (std::cmp::Reverse(sectors * 32 / needed), access.inst));
         let Some((sectors, needed, access)) = costs.first() else { continue };

@@ -1,5 +1,6 @@
 //! PERF013: atomics of a whole warp on one address.
 
+use crate::ptx::analysis::Code as Function;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::InstId;
 use crate::ptx::lint::context::Context;
@@ -69,7 +70,7 @@ fn check(context: &Context) -> Vec<Diag> {
     for code in context.codes() {
         let spaces = [Space::Global, Space::Shared, Space::Generic];
         let all = spaces.into_iter().flat_map(|space| accesses(context, code, space));
-        let contended = all.filter(|access| access.atomic && !access.active.unsure && is_one_place(access));
+        let contended = all.filter(|access| access.atomic && !access.active.unsure && is_one_place(access) && combines(code, access.inst));
         let mut places: Vec<InstId> = contended.map(|access| access.inst).collect();
         places.sort_unstable();
         let Some((first, more)) = places.split_first() else { continue };
@@ -79,6 +80,12 @@ fn check(context: &Context) -> Vec<Diag> {
         found.push(some_of(context, code.id, more, "and here", diag).help("combine the warp's values first, and let one lane do it"));
     }
     found
+}
+
+/// Whether the values of several lanes can be combined beforehand: not those of an exchange.
+fn combines(code: Function, inst: InstId) -> bool {
+    let op = &code.body.insts[inst.index()].op;
+    !op.has("cas") && !op.has("exch")
 }
 
 fn is_one_place(access: &Access) -> bool {

@@ -4,7 +4,7 @@ use crate::ptx::analysis::{Code as Function, Limiter};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
-use super::kernels::{kernels, residency};
+use super::kernels::kernels;
 
 /// Shared memory that keeps CTAs from being resident.
 pub const RULE: Rule = Rule {
@@ -69,7 +69,7 @@ fn check(context: &Context) -> Vec<Diag> {
 }
 
 fn say(context: &Context, code: Function) -> Option<Diag> {
-    let residency = residency(context, code)?;
+    let residency = context.residency(code)?;
     let bytes = residency.shared.bytes;
     let (with, without) = (residency.occupancy(bytes)?, residency.occupancy(0)?);
     if with.limiter != Limiter::Shared || with.ctas >= without.ctas {
