@@ -44,7 +44,10 @@ impl<'a> Alignment<'a> {
 
     /// The alignment of a variable.
     pub fn of_symbol(&self, symbol: SymbolId) -> u64 {
-        self.code.module.variable(symbol).map_or(1, |variable| u64::from(variable.alignment()))
+        self.code
+            .module
+            .variable(symbol)
+            .map_or(1, |variable| u64::from(variable.alignment()))
     }
 
     fn deep(&mut self, value: ValueId, depth: u32) -> u64 {
@@ -89,7 +92,11 @@ impl<'a> Alignment<'a> {
         if row.op.effect != Effect::Pure || !integral {
             return 1;
         }
-        let mut part = |at: usize| row.operands.get(at).map_or(1, |operand| self.operand(inst, operand, depth));
+        let mut part = |at: usize| {
+            row.operands
+                .get(at)
+                .map_or(1, |operand| self.operand(inst, operand, depth))
+        };
         match row.op.base() {
             "mov" | "cvta" | "cvt" => part(1),
             "add" | "sub" => part(1).min(part(2)),
@@ -98,8 +105,15 @@ impl<'a> Alignment<'a> {
             // A mask clears what it does not let through.
             "and" => part(1).max(part(2)),
             "shl" => {
-                let by = row.operands.get(2).and_then(|operand| self.folder.operand(inst, operand)).unwrap_or(0);
-                let base = row.operands.get(1).map_or(1, |operand| self.operand(inst, operand, depth));
+                let by = row
+                    .operands
+                    .get(2)
+                    .and_then(|operand| self.folder.operand(inst, operand))
+                    .unwrap_or(0);
+                let base = row
+                    .operands
+                    .get(1)
+                    .map_or(1, |operand| self.operand(inst, operand, depth));
                 if by < 12 { (base << by).min(MOST) } else { MOST }
             }
             _ => 1,
@@ -109,7 +123,11 @@ impl<'a> Alignment<'a> {
     fn operand(&mut self, inst: InstId, operand: &Operand, depth: u32) -> u64 {
         match operand {
             Operand::Imm(imm) => imm.as_int().map_or(1, |value| power(value as u64)),
-            Operand::Reg(reg) => self.code.ssa.use_of(inst, *reg).map_or(1, |value| self.deep(value, depth)),
+            Operand::Reg(reg) => self
+                .code
+                .ssa
+                .use_of(inst, *reg)
+                .map_or(1, |value| self.deep(value, depth)),
             Operand::Symbol(symbol, offset) => self.of_symbol(*symbol).min(power(*offset as u64)),
             _ => 1,
         }
@@ -126,13 +144,65 @@ impl<'a> Alignment<'a> {
             _ => return 1,
         };
         let attributes = self.code.module.variable(symbol).map(|variable| &variable.attributes);
-        let words = attributes.into_iter().flatten().flat_map(|attribute| attribute.split_whitespace());
-        let mut words = words.skip_while(|word| *word != ".ptr").skip_while(|word| *word != ".align");
+        let words = attributes
+            .into_iter()
+            .flatten()
+            .flat_map(|attribute| attribute.split_whitespace());
+        let mut words = words
+            .skip_while(|word| *word != ".ptr")
+            .skip_while(|word| *word != ".align");
         words.nth(1).and_then(|number| number.parse().ok()).map_or(1, power)
     }
 }
 
 /// The largest power of two that divides a number.
 fn power(number: u64) -> u64 {
-    if number == 0 { MOST } else { (1 << number.trailing_zeros()).min(MOST) }
+    if number == 0 {
+        MOST
+    } else {
+        (1 << number.trailing_zeros()).min(MOST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::analysis::graphs::Graphs;
+    use crate::ptx::ir::FuncId;
+    use crate::ptx::parse::parse;
+
+    /// What is known of the base register of each store.
+    fn stores(body: &str) -> Vec<u64> {
+        let head = ".version 7.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 .ptr .global .align 32 a, .param .u64 b)\n{\n";
+        let regs = ".reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n.shared .align 8 .b8 tile[64];\n";
+        let loads = "ld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\nmov.u32 %r1, %tid.x;\n";
+        let parsed = parse(&format!("{head}{regs}{loads}{body}\nret;\n}}\n"));
+        assert_eq!(parsed.diags, Vec::new());
+        let body = parsed.module.functions[0].body.as_ref().unwrap();
+        let graphs = Graphs::new(&parsed.module, body);
+        let mut alignment = Alignment::new(Code::new(&parsed.module, FuncId(0), body, &graphs));
+        let stores = (0..)
+            .map(InstId)
+            .zip(&body.insts)
+            .filter(|(_, row)| row.op.effect == Effect::Store);
+        stores
+            .map(|(at, _)| alignment.of(*graphs.ssa.uses(at).first().unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn comes_from_parameters_factors_and_masks() {
+        let body = "st.global.u32 [%rd1], 1;\nst.global.u32 [%rd2], 1;
+            mul.wide.u32 %rd3, %r1, 12;\nadd.s64 %rd4, %rd1, %rd3;\nst.global.u32 [%rd4], 1;
+            and.b64 %rd5, %rd2, -16;\nst.global.u32 [%rd5], 1;\nmov.u64 %rd6, tile+4;\nst.shared.u32 [%rd6], 1;";
+        assert_eq!(stores(body), [32, 1, 4, 16, 4]);
+    }
+
+    #[test]
+    fn a_pointer_that_goes_round_is_as_aligned_as_its_steps() {
+        let body = "mov.u64 %rd3, %rd1;\nmov.u64 %rd4, %rd1;\nmov.u32 %r2, 0;
+            L: st.global.u32 [%rd3], 1;\nst.global.u32 [%rd4], 1;\nadd.s64 %rd3, %rd3, 64;\nadd.s64 %rd4, %rd4, 8;
+            add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;";
+        assert_eq!(stores(body), [32, 8]);
+    }
 }

@@ -37,7 +37,11 @@ fn has_results_only(row: &Inst) -> bool {
     match row.op.effect {
         Effect::Pure => true,
         Effect::Load => {
-            matches!(row.op.base(), "ld" | "ldu") && !row.op.mods().any(|name| matches!(name, "volatile" | "relaxed" | "acquire" | "mmio"))
+            matches!(row.op.base(), "ld" | "ldu")
+                && !row
+                    .op
+                    .mods()
+                    .any(|name| matches!(name, "volatile" | "relaxed" | "acquire" | "mmio"))
         }
         _ => false,
     }

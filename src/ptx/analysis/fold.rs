@@ -132,7 +132,9 @@ impl<'a> Folder<'a> {
 
 /// The instruction behind a value, where it is pure and not guarded.
 fn plain(code: Code, id: ValueId) -> Option<InstId> {
-    let Definition::Inst(inst) = code.ssa.value(id)?.definition else { return None };
+    let Definition::Inst(inst) = code.ssa.value(id)?.definition else {
+        return None;
+    };
     let row = &code.body.insts[inst.index()];
     (row.op.effect == Effect::Pure && row.guard.is_none()).then_some(inst)
 }

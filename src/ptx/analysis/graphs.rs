@@ -81,10 +81,13 @@ impl<'a> Code<'a> {
     /// Whether the register is not this function's own: a parameter or result, one of the module's, or one that nothing
     /// declares, which the parser has said. Others may write and read such.
     pub fn is_foreign(&self, reg: RegId) -> bool {
-        let Some(register) = self.body.regs.get(reg.index()) else { return true };
+        let Some(register) = self.body.regs.get(reg.index()) else {
+            return true;
+        };
         let names_it = |symbol: &SymbolId| {
             let variable = self.module.variable(*symbol);
-            variable.is_some_and(|variable| variable.space == Space::Reg) && self.module.name(*symbol) == &*register.name
+            variable.is_some_and(|variable| variable.space == Space::Reg)
+                && self.module.name(*symbol) == &*register.name
         };
         let declares_it = |stmt: &Stmt| match stmt {
             Stmt::Regs(line) => line.names.iter().any(|name| match name.bank {

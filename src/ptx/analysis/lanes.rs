@@ -51,7 +51,13 @@ impl Line {
             return *self;
         }
         let first = self.lanes[0];
-        let narrow = |distance: i64| if bits <= 32 { i64::from(distance as i32) } else { distance };
+        let narrow = |distance: i64| {
+            if bits <= 32 {
+                i64::from(distance as i32)
+            } else {
+                distance
+            }
+        };
         Line {
             lanes: self.lanes.map(|lane| narrow(lane.wrapping_sub(first))),
             exact: false,
@@ -78,6 +84,10 @@ impl Line {
 
 /// What is known of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "they lie side by side, and most that are computed at all are known"
+)]
 enum State {
     Unseen,
     Known(Line),
@@ -141,7 +151,13 @@ impl<'a> Lanes<'a> {
             Base::Absolute => Line::exact(0),
         };
         Some(Line {
-            lanes: base.lanes.map(|lane| if base.exact { lane.wrapping_add(address.offset) } else { lane }),
+            lanes: base.lanes.map(|lane| {
+                if base.exact {
+                    lane.wrapping_add(address.offset)
+                } else {
+                    lane
+                }
+            }),
             ..base
         })
     }
@@ -175,7 +191,11 @@ impl<'a> Lanes<'a> {
     }
 
     fn restrict(&self, active: &mut Active, inst: InstId, guard: Guard, holds: bool) {
-        let line = self.code.ssa.use_of(inst, guard.reg).and_then(|value| self.value(value));
+        let line = self
+            .code
+            .ssa
+            .use_of(inst, guard.reg)
+            .and_then(|value| self.value(value));
         match line {
             Some(line) if line.exact => {
                 for (lane, value) in line.lanes.iter().enumerate() {
@@ -231,7 +251,11 @@ impl<'a> Lanes<'a> {
     }
 
     fn bits(&self, id: ValueId) -> u32 {
-        let reg = self.code.ssa.value(id).and_then(|value| self.code.body.regs.get(value.reg.index()));
+        let reg = self
+            .code
+            .ssa
+            .value(id)
+            .and_then(|value| self.code.body.regs.get(value.reg.index()));
         reg.map_or(64, |reg| reg.ty.bits())
     }
 
@@ -243,7 +267,9 @@ impl<'a> Lanes<'a> {
                 State::Unseen => {}
                 State::Unknown => return State::Unknown,
                 State::Known(line) => {
-                    let Some(joined) = merged.map_or(Some(line), |known| known.or(&line, bits)) else { return State::Unknown };
+                    let Some(joined) = merged.map_or(Some(line), |known| known.or(&line, bits)) else {
+                        return State::Unknown;
+                    };
                     merged = Some(joined);
                 }
             }
@@ -258,17 +284,21 @@ impl<'a> Lanes<'a> {
 
     /// Whether the lanes that are active at a join came the same way.
     fn meets_together(&self, block: u32) -> bool {
-        let Code { cfg, body, ssa, loops, .. } = self.code;
+        let Code {
+            cfg, body, ssa, loops, ..
+        } = self.code;
         let together = |at: u32| match (cfg.condition(body, at), cfg.last(at)) {
-            (Some(Condition::Guard(guard)), Some(last)) => {
-                ssa.use_of(last, guard.reg).and_then(|value| self.value(value)).is_some_and(|line| line.is_uniform())
-            }
+            (Some(Condition::Guard(guard)), Some(last)) => ssa
+                .use_of(last, guard.reg)
+                .and_then(|value| self.value(value))
+                .is_some_and(|line| line.is_uniform()),
             (Some(_), _) => false,
             _ => true,
         };
         // A loop's rounds are counted alike by all lanes that are still in it.
         let is_header = loops.innermost(block).is_some_and(|id| loops.get(id).header == block);
-        is_header || cfg.dom().idom(block).is_none_or(together) && cfg.preds().next(block).iter().all(|pred| together(*pred))
+        is_header
+            || cfg.dom().idom(block).is_none_or(together) && cfg.preds().next(block).iter().all(|pred| together(*pred))
     }
 
     fn inst(&self, inst: InstId) -> State {
@@ -304,7 +334,9 @@ impl<'a> Lanes<'a> {
 
     fn of_reg(&self, inst: InstId, reg: crate::ptx::ir::RegId) -> State {
         let value = self.code.ssa.use_of(inst, reg);
-        value.and_then(|value| self.states.get(value.index()).copied()).unwrap_or(State::Unknown)
+        value
+            .and_then(|value| self.states.get(value.index()).copied())
+            .unwrap_or(State::Unknown)
     }
 
     fn operand(&self, inst: InstId, operand: &Operand) -> State {
@@ -317,7 +349,9 @@ impl<'a> Lanes<'a> {
                 }),
                 state => state,
             },
-            Operand::Imm(imm) => imm.as_int().map_or(State::Known(Line::UNIFORM), |value| State::Known(Line::exact(value))),
+            Operand::Imm(imm) => imm
+                .as_int()
+                .map_or(State::Known(Line::UNIFORM), |value| State::Known(Line::exact(value))),
             Operand::Symbol(..) => State::Known(Line::UNIFORM),
             Operand::Special(special) => {
                 let mut lanes = [0; LANES];
@@ -326,7 +360,9 @@ impl<'a> Lanes<'a> {
                         Some(value) => *lane = value as i64,
                         // A row of a CTA with several is taken to be a warp wide at least.
                         None if special.name() == "%tid.x" => *lane = at as i64,
-                        None if matches!(special.name(), "%tid.y" | "%tid.z") || special.info().extent < Extent::Thread => {
+                        None if matches!(special.name(), "%tid.y" | "%tid.z")
+                            || special.info().extent < Extent::Thread =>
+                        {
                             return State::Known(Line::UNIFORM);
                         }
                         None => return State::Unknown,
@@ -352,7 +388,11 @@ impl<'a> Lanes<'a> {
         {
             return State::Known(line);
         }
-        let line = if args.iter().all(Line::is_uniform) { Some(Line::UNIFORM) } else { relative(row, &args) };
+        let line = if args.iter().all(Line::is_uniform) {
+            Some(Line::UNIFORM)
+        } else {
+            relative(row, &args)
+        };
         line.map_or(State::Unknown, State::Known)
     }
 }
@@ -368,12 +408,17 @@ fn needed(code: Code, concerns: impl Fn(&Inst) -> bool) -> Vec<bool> {
             stack.extend(guard);
         }
         if concerns(row) {
-            let bases = row.operands.iter().filter(|operand| matches!(operand, Operand::Address(_)));
+            let bases = row
+                .operands
+                .iter()
+                .filter(|operand| matches!(operand, Operand::Address(_)));
             bases.for_each(|operand| operand.for_each_reg(&mut |reg| stack.extend(ssa.use_of(at, reg))));
         }
     }
     while let Some(value) = stack.pop() {
-        let Some(seen) = needed.get_mut(value.index()) else { continue };
+        let Some(seen) = needed.get_mut(value.index()) else {
+            continue;
+        };
         if std::mem::replace(seen, true) {
             continue;
         }
@@ -395,7 +440,10 @@ fn exact(row: &Inst, args: &[Line]) -> Option<Line> {
     let mut lanes = [0; LANES];
     for (at, lane) in lanes.iter_mut().enumerate() {
         let mut values = [0u64; 4];
-        values.iter_mut().zip(args).for_each(|(value, line)| *value = line.lanes[at] as u64);
+        values
+            .iter_mut()
+            .zip(args)
+            .for_each(|(value, line)| *value = line.lanes[at] as u64);
         *lane = scalar.apply(values.get(..scalar.arity)?)? as i64;
     }
     Some(Line { lanes, exact: true })
@@ -426,7 +474,87 @@ fn relative(row: &Inst, args: &[Line]) -> Option<Line> {
             Some(product(a, &Line::exact(1 << by.lanes[0]))?)
         }
         ("mul", [a, b]) => product(a, b),
-        ("mad", [a, b, c]) => Some(product(a, b)?.map2(&c.relative(if row.op.has("wide") { bits * 2 } else { bits }), i64::wrapping_add)),
+        ("mad", [a, b, c]) => Some(product(a, b)?.map2(
+            &c.relative(if row.op.has("wide") { bits * 2 } else { bits }),
+            i64::wrapping_add,
+        )),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::analysis::graphs::Graphs;
+    use crate::ptx::ir::FuncId;
+    use crate::ptx::parse::parse;
+
+    /// The addresses of the stores of a kernel, and the lanes that do them.
+    fn stores(body: &str, shape: Shape) -> Vec<(Option<Line>, Active)> {
+        let regs =
+            ".reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [a];\nmov.u32 %r1, %tid.x;\n";
+        let text = format!(
+            ".version 7.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 a)\n{{\n{regs}{body}\nret;\n}}\n"
+        );
+        let parsed = parse(&text);
+        assert_eq!(parsed.diags, Vec::new());
+        let body = parsed.module.functions[0].body.as_ref().unwrap();
+        let graphs = Graphs::new(&parsed.module, body);
+        let is_store = |row: &Inst| row.op.effect == Effect::Store;
+        let lanes = Lanes::new(Code::new(&parsed.module, FuncId(0), body, &graphs), shape, is_store);
+        let stores = (0..).map(InstId).zip(&body.insts).filter(|(_, row)| is_store(row));
+        stores
+            .map(|(at, row)| (lanes.address(at, row.as_mem().unwrap().address), lanes.active(at)))
+            .collect()
+    }
+
+    fn strides(body: &str, shape: Shape) -> Vec<Option<i64>> {
+        let stride = |line: Line| line.lanes[1] - line.lanes[0];
+        stores(body, shape)
+            .into_iter()
+            .map(|(line, _)| line.map(stride))
+            .collect()
+    }
+
+    const LINE: Shape = Shape::Line(256);
+
+    #[test]
+    fn strides_of_arithmetic() {
+        let body = "mul.wide.u32 %rd2, %r1, 12;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3+8], 1;
+            mov.u32 %r2, %ctaid.x;\nmad.lo.s32 %r3, %r2, 256, %r1;\nshl.b32 %r4, %r3, 1;\ncvt.u64.u32 %rd4, %r4;
+            sub.s64 %rd5, %rd1, %rd4;\nst.global.u32 [%rd5], 1;\nst.global.u32 [%rd1], 1;";
+        assert_eq!(strides(body, LINE), [Some(12), Some(-2), Some(0)]);
+    }
+
+    #[test]
+    fn masks_and_rows_are_exact() {
+        let body = "and.b32 %r2, %r1, 3;\nst.shared.u32 [%r2], 1;\nmov.u32 %r3, %tid.y;\nst.shared.u32 [%r3], 1;";
+        let found = stores(body, Shape::Exact([16, 4, 1]));
+        assert_eq!(found[0].0.unwrap().lanes[..6], [0, 1, 2, 3, 0, 1]);
+        assert_eq!(found[1].0.unwrap().lanes[15..17], [0, 1]);
+    }
+
+    #[test]
+    fn counters_of_loops_keep_the_distance() {
+        let body = "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nmov.u32 %r2, 0;
+            L: st.global.u32 [%rd3], 1;\nadd.s64 %rd3, %rd3, 128;\nadd.u32 %r2, %r2, 1;
+            setp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;";
+        assert_eq!(strides(body, LINE), [Some(4)]);
+    }
+
+    #[test]
+    fn what_lanes_load_or_choose_apart_is_unknown() {
+        let body = "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u64 %rd4, [%rd3];\nst.global.u32 [%rd4], 1;
+            ld.global.u64 %rd5, [%rd1];\nst.global.u32 [%rd5], 1;
+            setp.lt.u32 %p1, %r1, 9;\nmov.u64 %rd6, %rd1;\n@%p1 bra J;\nadd.s64 %rd6, %rd1, 64;\nJ: st.global.u32 [%rd6], 1;";
+        assert_eq!(strides(body, LINE), [None, Some(0), None]);
+    }
+
+    #[test]
+    fn conditions_on_the_thread_take_lanes_away() {
+        let body = "setp.lt.u32 %p1, %r1, 4;\n@!%p1 bra D;\nst.global.u32 [%rd1], 1;\nsetp.eq.u32 %p2, %r1, 0;
+            @%p2 st.global.u32 [%rd1], 1;\nD: st.global.u32 [%rd1], 1;";
+        let masks: Vec<u32> = stores(body, LINE).into_iter().map(|(_, active)| active.mask).collect();
+        assert_eq!(masks, [15, 1, u32::MAX]);
     }
 }

@@ -47,15 +47,23 @@ impl Objects {
     /// The variables that are read and never written, with the first load, in the order of their names' appearance.
     pub fn never_written(&self) -> Vec<(SymbolId, FuncId, InstId)> {
         let unwritten = self.objects.iter().filter(|(_, object)| !object.written && !self.stray);
-        let mut found: Vec<_> = unwritten.filter_map(|(symbol, object)| Some((*symbol, object.read?.0, object.read?.1))).collect();
+        let mut found: Vec<_> = unwritten
+            .filter_map(|(symbol, object)| Some((*symbol, object.read?.0, object.read?.1)))
+            .collect();
         found.sort_unstable();
         found
     }
 
     fn function(&mut self, code: Code) {
         let names_one = |operand: &Operand| self.named(operand).is_some();
-        let is_stray = |row: &Inst| matches!(row.op.space, Space::Shared | Space::SharedCluster) && row.op.effect != Effect::Load;
-        if !code.body.insts.iter().any(|row| row.operands.iter().any(names_one) || is_stray(row)) {
+        let is_stray =
+            |row: &Inst| matches!(row.op.space, Space::Shared | Space::SharedCluster) && row.op.effect != Effect::Load;
+        if !code
+            .body
+            .insts
+            .iter()
+            .any(|row| row.operands.iter().any(names_one) || is_stray(row))
+        {
             return;
         }
         // Which variable a value points into.
@@ -119,7 +127,12 @@ impl Objects {
             return;
         }
         let named = row.operands.iter().filter_map(|operand| self.named(operand));
-        let used = code.ssa.uses(inst).iter().chain(code.ssa.before(inst)).filter_map(|value| points.get(value).copied());
+        let used = code
+            .ssa
+            .uses(inst)
+            .iter()
+            .chain(code.ssa.before(inst))
+            .filter_map(|value| points.get(value).copied());
         let symbols: Vec<SymbolId> = named.chain(used).collect();
         for symbol in symbols {
             for def in code.ssa.defs(inst) {
@@ -135,7 +148,11 @@ impl Objects {
             return;
         }
         let named = row.operands.iter().filter_map(|operand| self.named(operand));
-        let used = code.ssa.uses(inst).iter().filter_map(|value| points.get(value).copied());
+        let used = code
+            .ssa
+            .uses(inst)
+            .iter()
+            .filter_map(|value| points.get(value).copied());
         let symbols: Vec<SymbolId> = named.chain(used).collect();
         let shared = matches!(row.op.space, Space::Shared | Space::SharedCluster);
         self.stray |= symbols.is_empty() && shared && row.op.effect != Effect::Load;

@@ -34,7 +34,9 @@ pub fn circles(module: &Module) -> Vec<Circle> {
             .map(FuncId)
             .collect();
         functions.iter().for_each(|function| done[function.index()] = true);
-        let back = calls.iter().find(|(from, to, _)| functions.first() == Some(from) && functions.contains(to));
+        let back = calls
+            .iter()
+            .find(|(from, to, _)| functions.first() == Some(from) && functions.contains(to));
         if let Some((_, _, call)) = back {
             found.push(Circle { functions, call: *call });
         }
@@ -72,4 +74,26 @@ fn calls(module: &Module) -> Vec<(FuncId, FuncId, InstId)> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::parse::parse;
+
+    #[test]
+    fn circles_are_found_once() {
+        let parsed = parse(
+            ".version 7.0\n.target sm_80\n.address_size 64\n.func b();\n.func leaf() { ret; }
+            .func a() { call b; call leaf; ret; }\n.func b() { call a; ret; }\n.func own() { call own; ret; }
+            .entry k() { call a; call own; ret; }",
+        );
+        assert_eq!(parsed.diags, Vec::new());
+        let name = |id: &FuncId| parsed.module.name(parsed.module.function(*id).symbol).to_owned();
+        let found: Vec<Vec<String>> = circles(&parsed.module)
+            .iter()
+            .map(|circle| circle.functions.iter().map(name).collect())
+            .collect();
+        assert_eq!(found, [vec!["a".to_owned(), "b".to_owned()], vec!["own".to_owned()]]);
+    }
 }

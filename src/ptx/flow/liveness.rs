@@ -45,7 +45,9 @@ impl Liveness {
         let mut stack = Vec::new();
         for (reg, exposed) in exposed.iter().enumerate() {
             let stamp = reg as u32 + 1;
-            kills[reg].iter().for_each(|block| marks.killed[*block as usize] = stamp);
+            kills[reg]
+                .iter()
+                .for_each(|block| marks.killed[*block as usize] = stamp);
             stack.extend(exposed);
             exposed.iter().for_each(|block| marks.live_in[*block as usize] = stamp);
             while let Some(block) = stack.pop() {
@@ -91,7 +93,10 @@ impl Liveness {
         let mut found = Vec::new();
         self.backwards(cfg, block, &mut live, |live, at| {
             if at == inst.0 {
-                found = (0..live.len() as u32).map(RegId).filter(|reg| live[reg.index()]).collect();
+                found = (0..live.len() as u32)
+                    .map(RegId)
+                    .filter(|reg| live[reg.index()])
+                    .collect();
             }
         });
         found
@@ -99,7 +104,10 @@ impl Liveness {
 
     /// The most that is live at one point. `counts` says which registers count: constants need none of their own.
     pub fn pressure(&self, body: &Body, cfg: &Cfg, counts: impl Fn(RegId) -> bool) -> Pressure {
-        let weights: Vec<u32> = (0..body.regs.len() as u32).map(RegId).map(|reg| if counts(reg) { weight(body, reg) } else { 0 }).collect();
+        let weights: Vec<u32> = (0..body.regs.len() as u32)
+            .map(RegId)
+            .map(|reg| if counts(reg) { weight(body, reg) } else { 0 })
+            .collect();
         let is_predicate: Vec<bool> = body.regs.iter().map(|reg| reg.ty == Type::Pred).collect();
         let mut most = Pressure::default();
         let mut live = vec![false; body.regs.len()];
@@ -116,7 +124,10 @@ impl Liveness {
                 for (reg, _) in defs.iter().filter(|(_, survives)| !survives) {
                     sum.set(&mut live, *reg, false);
                 }
-                self.accesses.uses(inst).iter().for_each(|reg| sum.set(&mut live, *reg, true));
+                self.accesses
+                    .uses(inst)
+                    .iter()
+                    .for_each(|reg| sum.set(&mut live, *reg, true));
                 sum.note(&mut most, inst);
             }
             sum.clear(&mut live);
@@ -152,8 +163,16 @@ impl<'a> Sum<'a> {
             return;
         }
         self.touched.push(reg);
-        let sum = if self.is_predicate[at] { &mut self.predicates } else { &mut self.words };
-        *sum = if on { *sum + self.weights[at] } else { *sum - self.weights[at] };
+        let sum = if self.is_predicate[at] {
+            &mut self.predicates
+        } else {
+            &mut self.words
+        };
+        *sum = if on {
+            *sum + self.weights[at]
+        } else {
+            *sum - self.weights[at]
+        };
     }
 
     fn note(&self, most: &mut Pressure, inst: u32) {
@@ -221,8 +240,13 @@ mod tests {
     }
 
     fn text(program: &[Vec<Statement>]) -> String {
-        let mut text = String::from(".version 7.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n.reg .pred %p<3>;\n");
-        writeln!(text, ".reg .b32 %r<{REGS}>;\n.reg .b64 %rd<2>;\nsetp.eq.u32 %p1, %r0, 0;").unwrap();
+        let mut text =
+            String::from(".version 7.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n.reg .pred %p<3>;\n");
+        writeln!(
+            text,
+            ".reg .b32 %r<{REGS}>;\n.reg .b64 %rd<2>;\nsetp.eq.u32 %p1, %r0, 0;"
+        )
+        .unwrap();
         for (at, block) in program.iter().enumerate() {
             writeln!(text, "L{at}:").unwrap();
             for (kind, a, b, c, to) in block {
@@ -248,7 +272,10 @@ mod tests {
                 return vec![at + 1];
             }
             let succs = cfg.succs().next(block).iter();
-            succs.filter_map(|to| cfg.insts(*to).next()).map(|at| at as usize).collect()
+            succs
+                .filter_map(|to| cfg.insts(*to).next())
+                .map(|at| at as usize)
+                .collect()
         };
         let mut behind = vec![BTreeSet::new(); count];
         loop {

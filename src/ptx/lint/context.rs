@@ -80,9 +80,13 @@ impl<'p> Context<'p> {
 
     /// Whether the parser found an error in a function: what was dropped there may be what a rule would miss.
     fn is_broken(&self, id: FuncId) -> bool {
-        let Some(whole) = self.parsed.spans.functions.get(id.index()).map(|spans| spans.whole) else { return false };
+        let Some(whole) = self.parsed.spans.functions.get(id.index()).map(|spans| spans.whole) else {
+            return false;
+        };
         let errors = self.parsed.diags.iter().filter(|diag| diag.level == Level::Error);
-        errors.into_iter().any(|diag| whole.start <= diag.span.start && diag.span.start < whole.end)
+        errors
+            .into_iter()
+            .any(|diag| whole.start <= diag.span.start && diag.span.start < whole.end)
     }
 
     /// A function's code; `None` where it has no body.
@@ -98,18 +102,29 @@ impl<'p> Context<'p> {
 
     /// Where a function's name stands.
     pub fn name_span(&self, function: FuncId) -> Span {
-        self.parsed.spans.functions.get(function.index()).map(|spans| spans.name).unwrap_or_default()
+        self.parsed
+            .spans
+            .functions
+            .get(function.index())
+            .map(|spans| spans.name)
+            .unwrap_or_default()
     }
 
     /// The uses of registers that nothing may have written.
     pub(super) fn unwritten(&self) -> &[(FuncId, Unwritten)] {
-        let find = || self.codes().flat_map(|code| unwritten(code).into_iter().map(move |found| (code.id, found)));
+        let find = || {
+            self.codes()
+                .flat_map(|code| unwritten(code).into_iter().map(move |found| (code.id, found)))
+        };
         self.unwritten.get_or_init(|| find().collect())
     }
 
     /// What is predicted of a kernel's place on a multiprocessor; `None` where nothing is known of the target.
     pub(super) fn residency(&self, code: Code) -> Option<&Residency> {
-        self.residencies.get(code.id.index())?.get_or_init(|| Residency::new(self, code)).as_ref()
+        self.residencies
+            .get(code.id.index())?
+            .get_or_init(|| Residency::new(self, code))
+            .as_ref()
     }
 
     /// What the warps of a function access in shared and global memory, as far as addresses are known.

@@ -5,8 +5,9 @@ use crate::ptx::analysis::graphs::Code;
 use crate::ptx::flow::{Definition, ValueId};
 use crate::ptx::ir::{Guard, InstId, Operand};
 use crate::ptx::isa::Effect;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 
 /// Conditions are followed through so many instructions.
 const LONGEST: usize = 8;
@@ -22,8 +23,23 @@ pub(super) struct Fact {
 impl Fact {
     /// Whether the condition is as it should be for this content of the value.
     fn fits(&self, value: u64) -> Option<bool> {
-        let result = self.steps.iter().rev().try_fold(value, |value, step| step.apply(value))?;
+        let result = self
+            .steps
+            .iter()
+            .rev()
+            .try_fold(value, |value, step| step.apply(value))?;
         Some((result & 1 == 1) == self.holds)
+    }
+
+    /// A number that tells conditions apart, nearly always.
+    fn mark(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        (self.value, self.holds, self.steps.len()).hash(&mut hasher);
+        self.steps
+            .iter()
+            .flat_map(Step::constants)
+            .for_each(|constant| constant.hash(&mut hasher));
+        hasher.finish()
     }
 
     /// Contents of the value that may tell conditions apart.
@@ -40,7 +56,16 @@ impl Fact {
         if self.steps == other.steps {
             return self.holds != other.holds;
         }
-        let samples = [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 63, u64::MAX >> 1, u64::MAX];
+        let samples = [
+            0,
+            1,
+            0x7fff_ffff,
+            0x8000_0000,
+            0xffff_ffff,
+            1 << 63,
+            u64::MAX >> 1,
+            u64::MAX,
+        ];
         let mut samples = samples.into_iter().chain(self.samples()).chain(other.samples());
         // A condition that cannot be computed excludes nothing.
         !samples.any(|value| self.fits(value) != Some(false) && other.fits(value) != Some(false))
@@ -64,6 +89,11 @@ pub(super) struct Facts<'a> {
 
 /// A set of facts that hold together.
 pub(super) type Known = Vec<Fact>;
+
+/// A number that tells sets of facts apart, whatever their order.
+pub(super) fn mark(known: &Known) -> u64 {
+    known.iter().fold(0, |mark, fact| mark.wrapping_add(fact.mark()))
+}
 
 impl<'a> Facts<'a> {
     pub(super) fn new(code: Code<'a>, folder: Folder<'a>) -> Self {
@@ -109,7 +139,9 @@ impl<'a> Facts<'a> {
             if let Some(constant) = self.folder.constant(fact.value) {
                 return fact.fits(constant) != Some(false);
             }
-            let Some((value, step)) = self.folder.step(fact.value) else { break };
+            let Some((value, step)) = self.folder.step(fact.value) else {
+                break;
+            };
             fact.value = value;
             fact.steps.push(step);
         }
@@ -140,7 +172,11 @@ impl<'a> Facts<'a> {
             return parts;
         }
         // The comparison itself has no value of its own; its other part has.
-        let sources = if row.op.base() == "setp" { row.operands.get(3..) } else { row.operands.get(1..) };
+        let sources = if row.op.base() == "setp" {
+            row.operands.get(3..)
+        } else {
+            row.operands.get(1..)
+        };
         for operand in sources.unwrap_or(&[]) {
             let part = operand.as_reg().and_then(|reg| self.code.ssa.use_of(inst, reg));
             if let Some(part) = part {
@@ -152,13 +188,19 @@ impl<'a> Facts<'a> {
 
     /// A comparison that another instruction makes as well is taken for that one's.
     fn unify(&mut self, fact: &mut Fact) {
-        let Some(Definition::Inst(inst)) = self.code.ssa.value(fact.value).map(|value| value.definition) else { return };
+        let Some(Definition::Inst(inst)) = self.code.ssa.value(fact.value).map(|value| value.definition) else {
+            return;
+        };
         let row = &self.code.body.insts[inst.index()];
-        let [Operand::Reg(_), Operand::Reg(a), Operand::Reg(b)] = row.operands.as_slice() else { return };
+        let [Operand::Reg(_), Operand::Reg(a), Operand::Reg(b)] = row.operands.as_slice() else {
+            return;
+        };
         if row.op.base() != "setp" || row.guard.is_some() || fact.steps.len() > 1 {
             return;
         }
-        let (Some(a), Some(b)) = (self.code.ssa.use_of(inst, *a), self.code.ssa.use_of(inst, *b)) else { return };
+        let (Some(a), Some(b)) = (self.code.ssa.use_of(inst, *a), self.code.ssa.use_of(inst, *b)) else {
+            return;
+        };
         let (opcode, flipped) = canonical(&row.op.text);
         let comparison = Comparison { opcode, a, b };
         let first = *self.comparisons.entry(comparison).or_insert(fact.value);
@@ -179,7 +221,11 @@ impl<'a> Facts<'a> {
         for fact in known {
             let value = ssa.value(fact.value)?;
             if value.definition == Definition::Phi(to) {
-                let input = ssa.phi_inputs(fact.value).get(place).copied().filter(|input| input.is_some());
+                let input = ssa
+                    .phi_inputs(fact.value)
+                    .get(place)
+                    .copied()
+                    .filter(|input| input.is_some());
                 if let Some(value) = input {
                     let fact = Fact { value, ..fact.clone() };
                     if !self.join(&mut carried, fact) {
@@ -189,7 +235,8 @@ impl<'a> Facts<'a> {
                 continue;
             }
             // In an earlier round of a loop, what the loop computes was something else.
-            let lasts = value.block != to && cfg.dom().dominates(value.block, to) || value.definition == Definition::Undefined;
+            let lasts =
+                value.block != to && cfg.dom().dominates(value.block, to) || value.definition == Definition::Undefined;
             if (!back || lasts) && !self.join(&mut carried, fact.clone()) {
                 return None;
             }
@@ -203,7 +250,9 @@ impl<'a> Facts<'a> {
 /// Only integers: a floating-point comparison and its opposite may both fail.
 fn canonical(opcode: &str) -> (Box<str>, bool) {
     const OPPOSITE: &[(&str, &str)] = &[("ne", "eq"), ("ge", "lt"), ("gt", "le"), ("hs", "lo"), ("hi", "ls")];
-    let float = opcode.split('.').any(|part| part.starts_with('f') || part.starts_with("bf"));
+    let float = opcode
+        .split('.')
+        .any(|part| part.starts_with('f') || part.starts_with("bf"));
     let mut flipped = false;
     let parts: Vec<&str> = opcode
         .split('.')

@@ -6,6 +6,8 @@
 //! uses under one predicate, flags that say whether something was found, first rounds of loops.
 
 mod facts;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use super::fold::Folder;
@@ -107,7 +109,9 @@ pub fn unwritten(code: Code) -> Vec<Unwritten> {
             continue;
         }
         for value in suspects(code, at, row, &levels) {
-            let Some((root, path)) = walker.walk(at, value) else { continue };
+            let Some((root, path)) = walker.walk(at, value) else {
+                continue;
+            };
             let through = path.iter().find_map(|step| match step {
                 Step::Through(inst) => Some(*inst),
                 _ => None,
@@ -141,7 +145,10 @@ fn suspects(code: Code, at: InstId, row: &Inst, levels: &[Level]) -> SmallVec<[V
     let mut suspects = SmallVec::new();
     let uses = code.ssa.uses(at);
     let level = |value: ValueId| levels.get(value.index()).copied();
-    if !uses.iter().any(|value| matches!(level(*value), Some(Level::Maybe | Level::Never))) {
+    if !uses
+        .iter()
+        .any(|value| matches!(level(*value), Some(Level::Maybe | Level::Never)))
+    {
         return suspects;
     }
     let mut see = |reg: RegId, in_vector: bool| {
@@ -185,7 +192,12 @@ pub(super) fn passing(row: &Inst) -> Passing {
         ("mov" | "prmt" | "bfi" | "bfe" | "lop3" | "shf", _) => Passing::Nothing,
         _ => match row.op.effect {
             Effect::Pure | Effect::Warp => Passing::Computes,
-            Effect::Other if row.op.row.is_some_and(|known| matches!(known.base(), "add" | "sub" | "mad" | "addc" | "subc" | "madc")) => {
+            Effect::Other
+                if row
+                    .op
+                    .row
+                    .is_some_and(|known| matches!(known.base(), "add" | "sub" | "mad" | "addc" | "subc" | "madc")) =>
+            {
                 Passing::Computes
             }
             Effect::Call | Effect::Exit | Effect::Fence => Passing::Nothing,
@@ -203,19 +215,28 @@ fn is_vector(operand: &Operand) -> bool {
 fn levels(code: Code) -> Option<Vec<Level>> {
     let ssa = code.ssa;
     let undefined = |(_, value): &(ValueId, &Value)| value.definition == Definition::Undefined;
-    let roots: Vec<ValueId> =
-        ssa.values().filter(undefined).filter(|(_, value)| !code.is_foreign(value.reg)).map(|(id, _)| id).collect();
+    let roots: Vec<ValueId> = ssa
+        .values()
+        .filter(undefined)
+        .filter(|(_, value)| !code.is_foreign(value.reg))
+        .map(|(id, _)| id)
+        .collect();
     if roots.is_empty() {
         return None;
     }
     let mut levels = vec![Level::Unseen; ssa.len()];
-    ssa.values().filter(undefined).for_each(|(id, _)| levels[id.index()] = Level::Defined);
+    ssa.values()
+        .filter(undefined)
+        .for_each(|(id, _)| levels[id.index()] = Level::Defined);
     roots.iter().for_each(|root| levels[root.index()] = Level::Never);
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for block in code.cfg.rpo() {
             for phi in ssa.phis(*block) {
-                let inputs = ssa.phi_inputs(*phi).iter().filter_map(|input| levels.get(input.index()));
+                let inputs = ssa
+                    .phi_inputs(*phi)
+                    .iter()
+                    .filter_map(|input| levels.get(input.index()));
                 let level = inputs.fold(Level::Unseen, |level, input| level.meet(*input));
                 changed |= std::mem::replace(&mut levels[phi.index()], level) != level;
             }
@@ -235,7 +256,10 @@ fn level_of_def(code: Code, inst: InstId, place: usize, levels: &[Level]) -> Lev
     let uses = code.ssa.uses(inst);
     let sources = uses.get(usize::from(row.guard.is_some())..).unwrap_or(&[]);
     // Most instructions have defined sources only.
-    let written = if sources.iter().all(|value| levels.get(value.index()) == Some(&Level::Defined)) {
+    let written = if sources
+        .iter()
+        .all(|value| levels.get(value.index()) == Some(&Level::Defined))
+    {
         Level::Defined
     } else {
         level_of_result(code, inst, sources, levels)
@@ -247,7 +271,11 @@ fn level_of_def(code: Code, inst: InstId, place: usize, levels: &[Level]) -> Lev
 }
 
 fn level_of_result(code: Code, inst: InstId, sources: &[ValueId], levels: &[Level]) -> Level {
-    let of_reg = |reg: RegId| code.ssa.use_of(inst, reg).map_or(Level::Defined, |value| levels[value.index()]);
+    let of_reg = |reg: RegId| {
+        code.ssa
+            .use_of(inst, reg)
+            .map_or(Level::Defined, |value| levels[value.index()])
+    };
     match passing(&code.body.insts[inst.index()]) {
         Passing::Copy(from) => of_reg(from),
         Passing::Select(a, b, predicate, _) => {

@@ -1,6 +1,6 @@
 //! The walk back from a use to where its register is not yet written.
 
-use super::facts::{Facts, Known};
+use super::facts::{Facts, Known, mark};
 use super::{Level, Passing, Step, passing};
 use crate::ptx::analysis::fold::Folder;
 use crate::ptx::analysis::graphs::Code;
@@ -60,15 +60,15 @@ impl<'a> Walker<'a> {
             next: None,
         }];
         let mut open = vec![0];
-        let mut seen: FxHashSet<(ValueId, usize)> = FxHashSet::default();
+        let mut seen: FxHashSet<(ValueId, u64)> = FxHashSet::default();
         while let Some(at) = open.pop() {
             self.left = self.left.checked_sub(1)?;
             if places.len() > MOST {
                 return None;
             }
             let value = places[at].value;
-            // A value is looked at again where more or less is known: a loop is gone round until that is settled.
-            if !seen.insert((value, places[at].known.len())) {
+            // A value is looked at again where something else is known: a loop is gone round until that is settled.
+            if !seen.insert((value, mark(&places[at].known))) {
                 continue;
             }
             if self.is_undefined(value) {
@@ -89,7 +89,10 @@ impl<'a> Walker<'a> {
     }
 
     fn is_undefined(&self, value: ValueId) -> bool {
-        self.code.ssa.value(value).is_some_and(|value| value.definition == Definition::Undefined)
+        self.code
+            .ssa
+            .value(value)
+            .is_some_and(|value| value.definition == Definition::Undefined)
     }
 
     /// Where the value at a place may come from.
@@ -107,7 +110,10 @@ impl<'a> Walker<'a> {
         let row = &body.insts[inst.index()];
         let mut found = Vec::new();
         let position = ssa.defs(inst).iter().position(|def| *def == place.value);
-        let before = position.and_then(|at| ssa.before(inst).get(at)).copied().filter(|before| before.is_some());
+        let before = position
+            .and_then(|at| ssa.before(inst).get(at))
+            .copied()
+            .filter(|before| before.is_some());
         let mut executed = Some(place.known.clone());
         if let Some(guard) = row.guard {
             executed = self.with_guard(&place.known, inst, guard, true);
@@ -162,7 +168,9 @@ impl<'a> Walker<'a> {
             if !input.is_some() || !cfg.is_reachable(*pred) {
                 continue;
             }
-            let Some(mut known) = self.facts.over_edge(&place.known, *pred, block) else { continue };
+            let Some(mut known) = self.facts.over_edge(&place.known, *pred, block) else {
+                continue;
+            };
             if self.add_edge(&mut known, *pred, block) && self.add_conditions(&mut known, *pred) {
                 found.push((*input, known, Some(Step::Edge(*pred, block))));
             }
@@ -173,7 +181,9 @@ impl<'a> Walker<'a> {
     /// Adds the condition for going from one block to the next.
     fn add_edge(&mut self, known: &mut Known, from: u32, to: u32) -> bool {
         let Code { cfg, body, .. } = self.code;
-        let (Some(Condition::Guard(guard)), Some(last)) = (cfg.condition(body, from), cfg.last(from)) else { return true };
+        let (Some(Condition::Guard(guard)), Some(last)) = (cfg.condition(body, from), cfg.last(from)) else {
+            return true;
+        };
         // The first edge is the one that is taken where the guard holds; an edge past a guarded exit has it first as well.
         let holds = cfg.succs().next(from).first() == Some(&to);
         self.facts.add_guard(known, last, guard, holds)

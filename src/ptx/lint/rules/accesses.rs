@@ -27,18 +27,29 @@ impl Access {
     /// The accesses of a function where more than one lane takes part and their addresses are known.
     pub(in crate::ptx::lint) fn all(context: &Context, code: Code) -> Vec<Self> {
         let spaces = [Space::Shared, Space::Global, Space::Generic];
-        let concerns = |row: &Inst| row.as_mem().is_some_and(|mem| spaces.contains(&mem.space) && (mem.space != Space::Generic || mem.atomic));
-        let mut sites = (0..).map(InstId).zip(&code.body.insts).filter(|(_, row)| concerns(row)).peekable();
+        let concerns = |row: &Inst| {
+            row.as_mem()
+                .is_some_and(|mem| spaces.contains(&mem.space) && (mem.space != Space::Generic || mem.atomic))
+        };
+        let mut sites = (0..)
+            .map(InstId)
+            .zip(&code.body.insts)
+            .filter(|(_, row)| concerns(row))
+            .peekable();
         if sites.peek().is_none() {
             return Vec::new();
         }
         let shape = Shape::of(code.function(), context.launch.block);
         let lanes = Lanes::new(code, shape, concerns);
-        sites.filter_map(|(inst, row)| Self::new(code, &lanes, shape, inst, row)).collect()
+        sites
+            .filter_map(|(inst, row)| Self::new(code, &lanes, shape, inst, row))
+            .collect()
     }
 
     fn new(code: Code, lanes: &Lanes, shape: Shape, inst: InstId, row: &Inst) -> Option<Self> {
-        let mem = row.as_mem().filter(|_| code.cfg.is_reachable(code.cfg.block_of(inst)))?;
+        let mem = row
+            .as_mem()
+            .filter(|_| code.cfg.is_reachable(code.cfg.block_of(inst)))?;
         let line = lanes.address(inst, mem.address)?;
         let mut active = lanes.active(inst);
         if shape.most_threads() < WARP {
@@ -89,7 +100,10 @@ impl Access {
 
 /// The accesses of a function to a space.
 pub(super) fn accesses<'c>(context: &'c Context, code: Code, space: Space) -> impl Iterator<Item = &'c Access> {
-    context.accesses(code).iter().filter(move |access| access.space == space)
+    context
+        .accesses(code)
+        .iter()
+        .filter(move |access| access.space == space)
 }
 
 /// The distance between neighbouring lanes, where it is the same everywhere.

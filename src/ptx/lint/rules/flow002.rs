@@ -62,7 +62,11 @@ Write the register on every path, before the branch or the guarded write, or use
 ";
 
 fn check(context: &Context) -> Vec<Diag> {
-    findings(context, |unwritten, is_predicate| !unwritten.always && !is_predicate, say)
+    findings(
+        context,
+        |unwritten, is_predicate| !unwritten.always && !is_predicate,
+        say,
+    )
 }
 
 fn say(context: &Context, code: Code, unwritten: &Unwritten) -> Diag {

@@ -64,7 +64,11 @@ Write the predicate on every path, or join the conditions with `setp...and` inst
 ";
 
 fn check(context: &Context) -> Vec<Diag> {
-    findings(context, |unwritten, is_predicate| !unwritten.always && is_predicate, say)
+    findings(
+        context,
+        |unwritten, is_predicate| !unwritten.always && is_predicate,
+        say,
+    )
 }
 
 fn say(context: &Context, code: Code, unwritten: &Unwritten) -> Diag {

@@ -66,13 +66,28 @@ fn check(context: &Context) -> Vec<Diag> {
     let say = |(symbol, function, inst)| {
         let name = module.name(symbol);
         let space = module.variable(symbol).map_or("", |variable| variable.space.name());
-        let declared = context.parsed.spans.symbols.get(symbol.index()).copied().unwrap_or_default();
+        let declared = context
+            .parsed
+            .spans
+            .symbols
+            .get(symbol.index())
+            .copied()
+            .unwrap_or_default();
         // What is in shared memory may have been left there on purpose, by a kernel that ran before or a test of one instruction.
-        let level = if space == Space::Local.name() { Level::Warning } else { Level::Info };
-        Diag::new(RULE.code, level, context.span(function, inst), format!("`{name}` is read here, and nothing ever writes it"))
-            .related(declared, "it is declared here")
-            .note(format!("a variable in .{space} memory has no initial value"))
-            .help(format!("store to `{name}` before it is read"))
+        let level = if space == Space::Local.name() {
+            Level::Warning
+        } else {
+            Level::Info
+        };
+        Diag::new(
+            RULE.code,
+            level,
+            context.span(function, inst),
+            format!("`{name}` is read here, and nothing ever writes it"),
+        )
+        .related(declared, "it is declared here")
+        .note(format!("a variable in .{space} memory has no initial value"))
+        .help(format!("store to `{name}` before it is read"))
     };
     objects.never_written().into_iter().map(say).collect()
 }

@@ -1,10 +1,10 @@
 //! FLOW005: instructions whose results nobody reads.
 
+use super::wording::some_of;
 use crate::ptx::analysis::unused;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
-use super::wording::some_of;
 
 /// Instructions whose results nobody reads.
 pub const RULE: Rule = Rule {
@@ -62,7 +62,11 @@ fn check(context: &Context) -> Vec<Diag> {
         let unused = unused(code);
         if let Some(first) = unused.first() {
             let opcode = &code.body.insts[first.index()].op.text;
-            let diag = Diag::info(RULE.code, context.span(code.id, *first), format!("nobody reads the result of `{opcode}`"));
+            let diag = Diag::info(
+                RULE.code,
+                context.span(code.id, *first),
+                format!("nobody reads the result of `{opcode}`"),
+            );
             found.push(some_of(context, code.id, &unused[1..], "nor of this", diag));
         }
     }

@@ -1,12 +1,12 @@
 //! FLOW006: code that control never reaches.
 
+use super::wording::some_of;
 use crate::ptx::analysis::Code as Function;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::InstId;
 use crate::ptx::isa::Effect;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
-use super::wording::some_of;
 
 /// Code that control never reaches.
 pub const RULE: Rule = Rule {
@@ -66,7 +66,9 @@ Take the code out, or give the branch before it the guard it lacks.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for code in context.codes().filter(|code| code.cfg.problems.is_empty()) {
-        let places: Vec<InstId> = (0..code.cfg.blocks()).filter_map(|block| unreached(code, block)).collect();
+        let places: Vec<InstId> = (0..code.cfg.blocks())
+            .filter_map(|block| unreached(code, block))
+            .collect();
         if let Some(first) = places.first() {
             let diag = Diag::info(RULE.code, context.span(code.id, *first), "no path leads here");
             found.push(some_of(context, code.id, &places[1..], "nor here", diag));

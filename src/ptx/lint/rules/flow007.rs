@@ -70,7 +70,9 @@ struct Way {
 }
 
 fn check(context: &Context) -> Vec<Diag> {
-    let codes = context.codes().filter(|code| code.cfg.problems.is_empty() && !code.loops.is_empty());
+    let codes = context
+        .codes()
+        .filter(|code| code.cfg.problems.is_empty() && !code.loops.is_empty());
     codes.flat_map(|code| endless(context, code)).collect()
 }
 
@@ -84,21 +86,36 @@ fn endless(context: &Context, code: Function) -> Vec<Diag> {
         });
         for id in code.loops.around(*block) {
             judged[id.0 as usize] &= !unclear;
-            if code.cfg.succs().next(*block).iter().any(|to| !code.loops.contains(id, *to)) {
+            if code
+                .cfg
+                .succs()
+                .next(*block)
+                .iter()
+                .any(|to| !code.loops.contains(id, *to))
+            {
                 let changes = changes(code, id, *block);
                 ways[id.0 as usize].push(Way { block: *block, changes });
             }
         }
     }
-    let stuck = code.loops.iter().filter(|(id, _)| judged[id.0 as usize] && !ways[id.0 as usize].iter().any(|way| way.changes));
-    stuck.filter_map(|(id, _)| say(context, code, id, &ways[id.0 as usize])).collect()
+    let stuck = code
+        .loops
+        .iter()
+        .filter(|(id, _)| judged[id.0 as usize] && !ways[id.0 as usize].iter().any(|way| way.changes));
+    stuck
+        .filter_map(|(id, _)| say(context, code, id, &ways[id.0 as usize]))
+        .collect()
 }
 
 /// Whether the condition at the end of a block may change from round to round.
 fn changes(code: Function, id: LoopId, block: u32) -> bool {
-    let Some(Condition::Guard(guard)) = code.cfg.condition(code.body, block) else { return true };
+    let Some(Condition::Guard(guard)) = code.cfg.condition(code.body, block) else {
+        return true;
+    };
     let value = code.cfg.last(block).and_then(|last| code.ssa.use_of(last, guard.reg));
-    value.and_then(|value| code.ssa.value(value)).is_none_or(|value| code.loops.contains(id, value.block))
+    value
+        .and_then(|value| code.ssa.value(value))
+        .is_none_or(|value| code.loops.contains(id, value.block))
 }
 
 fn say(context: &Context, code: Function, id: LoopId, ways: &[Way]) -> Option<Diag> {
@@ -108,7 +125,14 @@ fn say(context: &Context, code: Function, id: LoopId, ways: &[Way]) -> Option<Di
         return Some(Diag::warning(RULE.code, context.span(code.id, header), message).help("give the loop an exit"));
     };
     let last = code.cfg.last(way.block)?;
-    let diag = Diag::warning(RULE.code, context.span(code.id, last), "a thread that does not leave the loop in its first round never does")
-        .related(context.span(code.id, header), "the loop starts here");
-    Some(diag.note("the condition does not change in the loop").help("compute the condition in the loop"))
+    let diag = Diag::warning(
+        RULE.code,
+        context.span(code.id, last),
+        "a thread that does not leave the loop in its first round never does",
+    )
+    .related(context.span(code.id, header), "the loop starts here");
+    Some(
+        diag.note("the condition does not change in the loop")
+            .help("compute the condition in the loop"),
+    )
 }

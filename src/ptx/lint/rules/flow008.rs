@@ -61,7 +61,11 @@ fn check(context: &Context) -> Vec<Diag> {
         if let Some(inst) = passed(code) {
             let message = format!("`{}` runs off its end behind this instruction", code.name());
             // A label at the end says that the end was meant to be reached.
-            let meant = code.body.labels.iter().any(|label| label.at.is_some_and(|at| at.index() == code.body.insts.len()));
+            let meant = code
+                .body
+                .labels
+                .iter()
+                .any(|label| label.at.is_some_and(|at| at.index() == code.body.insts.len()));
             let level = if meant { Level::Info } else { Level::Warning };
             found.push(Diag::new(RULE.code, level, context.span(code.id, inst), message).help("end it with `ret;`"));
         }
@@ -77,7 +81,12 @@ fn passed(code: Function) -> Option<InstId> {
         let returns = row.op.effect == Effect::Exit || row.op.effect == Effect::Call && is_noreturn(code.module, row);
         !returns || row.guard.is_some() && inst.index() + 1 == code.body.insts.len()
     };
-    let preds = code.cfg.preds().next(code.cfg.exit()).iter().filter(|block| code.cfg.is_reachable(**block));
+    let preds = code
+        .cfg
+        .preds()
+        .next(code.cfg.exit())
+        .iter()
+        .filter(|block| code.cfg.is_reachable(**block));
     let mut lasts = preds.filter_map(|block| code.cfg.last(*block));
     lasts.find(|last| falls(*last))
 }

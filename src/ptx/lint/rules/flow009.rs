@@ -1,11 +1,11 @@
 //! FLOW009: conditions that are always the same.
 
+use super::wording::some_of;
 use crate::ptx::analysis::{Code as Function, Folder};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::{Inst, InstId, Operand};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
-use super::wording::some_of;
 
 /// Conditions that are always the same.
 pub const RULE: Rule = Rule {
@@ -72,7 +72,13 @@ fn check(context: &Context) -> Vec<Diag> {
         let message = format!("this condition {} holds", if *holds { "always" } else { "never" });
         let more: Vec<InstId> = places[1..].iter().map(|(inst, _)| *inst).collect();
         let diag = Diag::info(RULE.code, context.span(code.id, *first), message);
-        found.push(some_of(context, code.id, &more, "this one is always the same as well", diag));
+        found.push(some_of(
+            context,
+            code.id,
+            &more,
+            "this one is always the same as well",
+            diag,
+        ));
     }
     found
 }
@@ -83,7 +89,11 @@ fn constant(code: Function) -> Vec<(InstId, bool)> {
     let mut found = Vec::new();
     for (at, row) in (0..).map(InstId).zip(&code.body.insts) {
         // Comparing two numbers is how a constant predicate is made on purpose.
-        let on_purpose = row.operands.iter().skip(1).all(|operand| matches!(operand, Operand::Imm(_)));
+        let on_purpose = row
+            .operands
+            .iter()
+            .skip(1)
+            .all(|operand| matches!(operand, Operand::Imm(_)));
         if row.op.base() != "setp" || on_purpose || !code.cfg.is_reachable(code.cfg.block_of(at)) {
             continue;
         }
@@ -97,7 +107,9 @@ fn constant(code: Function) -> Vec<(InstId, bool)> {
 
 /// The outcome of comparing a register with itself. A floating-point number may not equal itself.
 fn with_itself(code: Function, at: InstId, row: &Inst) -> Option<bool> {
-    let [_, Operand::Reg(a), Operand::Reg(b)] = row.operands.as_slice() else { return None };
+    let [_, Operand::Reg(a), Operand::Reg(b)] = row.operands.as_slice() else {
+        return None;
+    };
     if a != b || !row.op.ty()?.is_integral() || row.guard.is_some() || code.ssa.use_of(at, *a).is_none() {
         return None;
     }

@@ -1,12 +1,12 @@
 //! FLOW010: a sum that each round of a loop starts anew.
 
+use super::undefined::name;
 use crate::ptx::analysis::Code as Function;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::flow::{Definition, LoopId, ValueId};
 use crate::ptx::ir::{Imm, Inst, InstId, Operand};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
-use super::undefined::name;
 
 /// A sum that each round of a loop starts anew.
 pub const RULE: Rule = Rule {
@@ -79,7 +79,9 @@ fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for code in context.codes().filter(|code| !code.loops.is_empty()) {
         for block in code.cfg.rpo() {
-            let Some(id) = code.loops.innermost(*block) else { continue };
+            let Some(id) = code.loops.innermost(*block) else {
+                continue;
+            };
             for inst in code.cfg.insts(*block).map(InstId) {
                 found.extend(stuck(context, code, id, inst));
             }
@@ -90,7 +92,9 @@ fn check(context: &Context) -> Vec<Diag> {
 
 fn stuck(context: &Context, code: Function, id: LoopId, inst: InstId) -> Option<Diag> {
     let row = &code.body.insts[inst.index()];
-    let (zero, start) = addends(row).iter().find_map(|operand| zero_before(code, id, inst, operand))?;
+    let (zero, start) = addends(row)
+        .iter()
+        .find_map(|operand| zero_before(code, id, inst, operand))?;
     let [result] = code.ssa.defs(inst) else { return None };
     if row.guard.is_some() || !is_for_outside(code, id, *result) {
         return None;
@@ -98,7 +102,10 @@ fn stuck(context: &Context, code: Function, id: LoopId, inst: InstId) -> Option<
     let sum = name(code, zero);
     let message = format!("each round starts anew from {sum}: only the last one counts");
     let diag = Diag::warning(RULE.code, context.span(code.id, inst), message);
-    let diag = diag.related(context.span(code.id, start), format!("{sum} is set to zero here, before the loop, and not in it"));
+    let diag = diag.related(
+        context.span(code.id, start),
+        format!("{sum} is set to zero here, before the loop, and not in it"),
+    );
     Some(diag.help(format!("let the addition write {sum}")))
 }
 
@@ -117,7 +124,9 @@ fn zero_before(code: Function, id: LoopId, inst: InstId, operand: &Operand) -> O
     let Operand::Reg(reg) = operand else { return None };
     let value = code.ssa.use_of(inst, *reg)?;
     let definition = code.ssa.value(value)?;
-    let Definition::Inst(start) = definition.definition else { return None };
+    let Definition::Inst(start) = definition.definition else {
+        return None;
+    };
     let row = &code.body.insts[start.index()];
     let zero = match row.operands.get(1)? {
         Operand::Imm(Imm::F32(0) | Imm::F64(0)) => true,
@@ -132,9 +141,14 @@ fn is_for_outside(code: Function, id: LoopId, value: ValueId) -> bool {
     let mut outside = false;
     for block in code.cfg.rpo() {
         let inside = code.loops.contains(id, *block);
-        let in_phis = code.ssa.phis(*block).iter().any(|phi| code.ssa.phi_inputs(*phi).contains(&value));
+        let in_phis = code
+            .ssa
+            .phis(*block)
+            .iter()
+            .any(|phi| code.ssa.phi_inputs(*phi).contains(&value));
         let mut insts = code.cfg.insts(*block).map(InstId);
-        let used = in_phis || insts.any(|inst| code.ssa.uses(inst).contains(&value) || code.ssa.before(inst).contains(&value));
+        let used =
+            in_phis || insts.any(|inst| code.ssa.uses(inst).contains(&value) || code.ssa.before(inst).contains(&value));
         if used && inside {
             return false;
         }

@@ -104,8 +104,13 @@ fn unset(context: &Context, code: Function, result: SymbolId) -> Option<Diag> {
 /// Whether an instruction may set the result; guarded ones count, their guard is taken to have a reason.
 fn sets(code: Function, at: InstId, row: &Inst, result: SymbolId) -> bool {
     match row.op.effect {
-        Effect::Store => row.operands.iter().any(|operand| matches!(operand, Operand::Address(address) if address.base == Base::Symbol(result))),
-        Effect::Call => Call::of(code.module, at, row).is_some_and(|call| call.results.contains(&Operand::Symbol(result, 0))),
+        Effect::Store => row
+            .operands
+            .iter()
+            .any(|operand| matches!(operand, Operand::Address(address) if address.base == Base::Symbol(result))),
+        Effect::Call => {
+            Call::of(code.module, at, row).is_some_and(|call| call.results.contains(&Operand::Symbol(result, 0)))
+        }
         // Something that takes the address may store through it.
         _ => row.operands.contains(&Operand::Symbol(result, 0)),
     }
@@ -119,7 +124,11 @@ fn say(context: &Context, code: Function, result: SymbolId, at: InstId, from: &[
     while let Some(above) = from[block as usize] {
         if let (Some(Condition::Guard(_)), Some(last)) = (code.cfg.condition(code.body, above), code.cfg.last(above)) {
             let taken = code.cfg.succs().next(above).first() == Some(&block);
-            let message = if taken { "if this branch is taken" } else { "if this branch is not taken" };
+            let message = if taken {
+                "if this branch is taken"
+            } else {
+                "if this branch is not taken"
+            };
             diag = diag.related(context.span(code.id, last), message);
         }
         block = above;

@@ -72,9 +72,14 @@ fn check(context: &Context) -> Vec<Diag> {
     let module = &context.parsed.module;
     let mut found = Vec::new();
     for circle in circles(module) {
-        let names: Vec<String> =
-            circle.functions.iter().map(|id| format!("`{}`", module.name(module.function(*id).symbol))).collect();
-        let (Some(first), Some(name)) = (circle.functions.first(), names.first()) else { continue };
+        let names: Vec<String> = circle
+            .functions
+            .iter()
+            .map(|id| format!("`{}`", module.name(module.function(*id).symbol)))
+            .collect();
+        let (Some(first), Some(name)) = (circle.functions.first(), names.first()) else {
+            continue;
+        };
         let message = match names.len() {
             1 => format!("{name} calls itself"),
             _ => format!("{name} calls itself by way of {}", names[1..].join(", ")),

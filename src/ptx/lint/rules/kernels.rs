@@ -57,7 +57,8 @@ impl Residency {
 
     /// How full a multiprocessor gets, with so many bytes of shared memory a CTA.
     pub(super) fn occupancy(&self, shared: u64) -> Option<Occupancy> {
-        self.device.occupancy(self.threads, self.registers, u32::try_from(shared).ok()?)
+        self.device
+            .occupancy(self.threads, self.registers, u32::try_from(shared).ok()?)
     }
 
     /// Says where the number of threads comes from.
@@ -66,19 +67,27 @@ impl Residency {
         if self.known {
             return diag;
         }
-        diag.note(format!("assumes CTAs of {} threads: neither `.reqntid` nor the launch says how many there are", self.threads))
+        diag.note(format!(
+            "assumes CTAs of {} threads: neither `.reqntid` nor the launch says how many there are",
+            self.threads
+        ))
     }
 }
 
 /// The kernels.
 pub(super) fn kernels<'c>(context: &'c Context) -> impl Iterator<Item = Code<'c>> {
-    context.codes().filter(|code| code.function().kind == FunctionKind::Entry)
+    context
+        .codes()
+        .filter(|code| code.function().kind == FunctionKind::Entry)
 }
 
 /// The number in the name of the module's target.
 pub(super) fn target(context: &Context) -> Option<u16> {
     let words = &context.parsed.module.header.target;
-    words.iter().find_map(|word| word.parse::<Target>().ok()).map(|target| target.sm)
+    words
+        .iter()
+        .find_map(|word| word.parse::<Target>().ok())
+        .map(|target| target.sm)
 }
 
 /// The most registers that are live at once. Constants and parameters are read from where they are, and count for nothing.

@@ -1,5 +1,6 @@
 //! The rules, one file each: documentation, level, check.
 
+pub(super) mod accesses;
 pub mod bar001;
 pub mod bar002;
 pub mod bar003;
@@ -22,6 +23,7 @@ pub mod flow011;
 pub mod flow012;
 pub mod isa020;
 pub mod isa021;
+pub(super) mod kernels;
 pub mod num001;
 pub mod num002;
 pub mod num003;
@@ -38,7 +40,5 @@ pub mod perf007;
 pub mod perf008;
 pub mod perf013;
 pub mod perf018;
-pub(super) mod accesses;
-pub(super) mod kernels;
 mod undefined;
 mod wording;

@@ -1,9 +1,9 @@
 //! NUM001: approximations where a correctly rounded form exists.
 
+use super::kernels::{at_first, insts_where};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
-use super::kernels::{at_first, insts_where};
 
 /// Approximations where a correctly rounded form exists.
 pub const RULE: Rule = Rule {
@@ -69,7 +69,11 @@ fn check(context: &Context) -> Vec<Diag> {
             approximate && matches!(row.op.base(), "div" | "rcp" | "sqrt")
         });
         found.extend(at_first(context, code, RULE.code, &places, |row| {
-            format!("`{}` approximates; `{}.rn` is rounded correctly", row.op.text, row.op.base())
+            format!(
+                "`{}` approximates; `{}.rn` is rounded correctly",
+                row.op.text,
+                row.op.base()
+            )
         }));
     }
     found

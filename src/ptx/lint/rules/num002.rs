@@ -1,5 +1,6 @@
 //! NUM002: flushing to zero in one part of a computation only.
 
+use super::kernels::{at_first, insts_where};
 use crate::ptx::analysis::Code as Function;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::flow::Definition;
@@ -7,7 +8,6 @@ use crate::ptx::ir::{Inst, InstId};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::types::Type;
-use super::kernels::{at_first, insts_where};
 
 /// Flushing to zero in one part of a computation only.
 pub const RULE: Rule = Rule {
@@ -76,8 +76,15 @@ fn check(context: &Context) -> Vec<Diag> {
         }
         let places = insts_where(code, |inst, row| differs(code, inst, row));
         found.extend(at_first(context, code, RULE.code, &places, |row| {
-            let (own, other) = if row.op.has("ftz") { ("flushes", "does not") } else { ("does not flush", "does") };
-            format!("`{}` {own} denormal numbers to zero, and what it computes with comes from an instruction that {other}", row.op.text)
+            let (own, other) = if row.op.has("ftz") {
+                ("flushes", "does not")
+            } else {
+                ("does not flush", "does")
+            };
+            format!(
+                "`{}` {own} denormal numbers to zero, and what it computes with comes from an instruction that {other}",
+                row.op.text
+            )
         }));
     }
     found
@@ -85,14 +92,20 @@ fn check(context: &Context) -> Vec<Diag> {
 
 /// Whether an instruction that could flush does so.
 fn flushes(row: &Inst) -> Option<bool> {
-    let could = matches!(row.op.base(), "add" | "sub" | "mul" | "fma" | "div" | "sqrt" | "rcp" | "min" | "max");
+    let could = matches!(
+        row.op.base(),
+        "add" | "sub" | "mul" | "fma" | "div" | "sqrt" | "rcp" | "min" | "max"
+    );
     (could && row.op.types.as_slice() == [Type::F32]).then(|| row.op.has("ftz"))
 }
 
 fn differs(code: Function, inst: InstId, row: &Inst) -> bool {
     let Some(own) = flushes(row) else { return false };
-    code.ssa.uses(inst).iter().any(|value| match code.ssa.value(*value).map(|value| value.definition) {
-        Some(Definition::Inst(maker)) => flushes(&code.body.insts[maker.index()]).is_some_and(|other| other != own),
-        _ => false,
-    })
+    code.ssa
+        .uses(inst)
+        .iter()
+        .any(|value| match code.ssa.value(*value).map(|value| value.definition) {
+            Some(Definition::Inst(maker)) => flushes(&code.body.insts[maker.index()]).is_some_and(|other| other != own),
+            _ => false,
+        })
 }

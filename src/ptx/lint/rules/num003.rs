@@ -1,11 +1,11 @@
 //! NUM003: floating-point constants that are not what they seem.
 
+use super::kernels::{at_first, insts_where};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::{Imm, Inst, Operand};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::types::Type;
-use super::kernels::{at_first, insts_where};
 
 /// Floating-point constants that are not what they seem.
 pub const RULE: Rule = Rule {
@@ -66,7 +66,9 @@ fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for code in context.codes() {
         let places = insts_where(code, |_, row| odd(row).is_some());
-        found.extend(at_first(context, code, RULE.code, &places, |row| odd(row).unwrap_or_default()));
+        found.extend(at_first(context, code, RULE.code, &places, |row| {
+            odd(row).unwrap_or_default()
+        }));
     }
     found
 }
@@ -87,7 +89,11 @@ fn odd_bits(row: &Inst, bits: u32) -> Option<String> {
     let value = f32::from_bits(bits);
     let literal = format!("0f{bits:08X}");
     if value.is_subnormal() {
-        let lost = if row.op.has("ftz") { ", and `.ftz` flushes it to zero" } else { "" };
+        let lost = if row.op.has("ftz") {
+            ", and `.ftz` flushes it to zero"
+        } else {
+            ""
+        };
         return Some(format!("`{literal}` is the denormal number {value:e}{lost}"));
     }
     let arithmetic = matches!(row.op.base(), "add" | "sub" | "mul" | "fma" | "div");
@@ -101,5 +107,6 @@ fn odd_bits(row: &Inst, bits: u32) -> Option<String> {
 fn odd_decimal(bits: u64) -> Option<String> {
     let value = f64::from_bits(bits);
     let rounded = value as f32;
-    (value.is_finite() && f64::from(rounded) != value).then(|| format!("{value} has no single-precision value; {rounded:e} is used"))
+    (value.is_finite() && f64::from(rounded) != value)
+        .then(|| format!("{value} has no single-precision value; {rounded:e} is used"))
 }

@@ -1,12 +1,12 @@
 //! NUM004: roots and reciprocals of what may be zero or negative.
 
+use super::kernels::{at_first, insts_where};
 use crate::ptx::analysis::Code as Function;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::flow::Definition;
 use crate::ptx::ir::{Inst, InstId, Operand};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
-use super::kernels::{at_first, insts_where};
 
 /// Roots and reciprocals of what may be zero or negative.
 pub const RULE: Rule = Rule {
@@ -81,7 +81,9 @@ fn check(context: &Context) -> Vec<Diag> {
 }
 
 fn is_unguarded(code: Function, inst: InstId, row: &Inst) -> bool {
-    let Some(maker) = maker(code, inst, row.operands.get(1)) else { return false };
+    let Some(maker) = maker(code, inst, row.operands.get(1)) else {
+        return false;
+    };
     let arithmetic = &code.body.insts[maker.index()];
     let is_square = || arithmetic.op.base() == "mul" && arithmetic.operands.get(1) == arithmetic.operands.get(2);
     match row.op.base() {
@@ -89,8 +91,18 @@ fn is_unguarded(code: Function, inst: InstId, row: &Inst) -> bool {
         "rsqrt" | "rcp" => match arithmetic.op.base() {
             "sub" => true,
             // A constant, or a parameter, that is added keeps the sum away from zero.
-            "add" => !arithmetic.operands.iter().skip(1).any(|operand| is_given(code, maker, operand)),
-            "fma" | "mad" => !arithmetic.operands.get(3).is_some_and(|operand| is_given(code, maker, operand)) && arithmetic.operands.get(1) == arithmetic.operands.get(2),
+            "add" => !arithmetic
+                .operands
+                .iter()
+                .skip(1)
+                .any(|operand| is_given(code, maker, operand)),
+            "fma" | "mad" => {
+                !arithmetic
+                    .operands
+                    .get(3)
+                    .is_some_and(|operand| is_given(code, maker, operand))
+                    && arithmetic.operands.get(1) == arithmetic.operands.get(2)
+            }
             _ => is_square(),
         },
         _ => false,
@@ -112,7 +124,8 @@ fn is_given(code: Function, inst: InstId, operand: &Operand) -> bool {
         Operand::Imm(_) => true,
         _ => maker(code, inst, Some(operand)).is_some_and(|maker| {
             let row = &code.body.insts[maker.index()];
-            matches!(row.op.base(), "ld" | "ex2") || row.op.base() == "mov" && matches!(row.operands.get(1), Some(Operand::Imm(_)))
+            matches!(row.op.base(), "ld" | "ex2")
+                || row.op.base() == "mov" && matches!(row.operands.get(1), Some(Operand::Imm(_)))
         }),
     }
 }

@@ -1,12 +1,12 @@
 //! NUM005: conversions to integers that may not fit.
 
+use super::kernels::{at_first, insts_where};
 use crate::ptx::analysis::Code as Function;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::flow::{Definition, ValueId};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::types::Kind;
-use super::kernels::{at_first, insts_where};
 
 /// Conversions to integers that may not fit.
 pub const RULE: Rule = Rule {
@@ -72,11 +72,20 @@ fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for code in context.codes() {
         let places = insts_where(code, |inst, row| {
-            let [to, from] = row.op.types.as_slice() else { return false };
+            let [to, from] = row.op.types.as_slice() else {
+                return false;
+            };
             let narrows = row.op.base() == "cvt" && to.is_integral() && from.kind() == Kind::Float && to.bits() <= 32;
-            narrows && code.ssa.uses(inst).last().is_some_and(|value| !is_bounded(code, *value))
+            narrows
+                && code
+                    .ssa
+                    .uses(inst)
+                    .last()
+                    .is_some_and(|value| !is_bounded(code, *value))
         });
-        found.extend(at_first(context, code, RULE.code, &places, |row| format!("nothing bounds what `{}` converts", row.op.text)));
+        found.extend(at_first(context, code, RULE.code, &places, |row| {
+            format!("nothing bounds what `{}` converts", row.op.text)
+        }));
     }
     found
 }
@@ -85,7 +94,9 @@ fn check(context: &Context) -> Vec<Diag> {
 fn is_bounded(code: Function, value: ValueId) -> bool {
     let mut at = value;
     for _ in 0..DEEPEST {
-        let Some(Definition::Inst(inst)) = code.ssa.value(at).map(|value| value.definition) else { return false };
+        let Some(Definition::Inst(inst)) = code.ssa.value(at).map(|value| value.definition) else {
+            return false;
+        };
         let row = &code.body.insts[inst.index()];
         let from_integer = row.op.types.last().is_some_and(|ty| ty.is_integral());
         match row.op.base() {
@@ -96,7 +107,9 @@ fn is_bounded(code: Function, value: ValueId) -> bool {
             "cvt" | "mul" | "add" | "fma" | "mov" | "neg" | "abs" => {}
             _ => return false,
         }
-        let Some(next) = code.ssa.uses(inst).first() else { return false };
+        let Some(next) = code.ssa.uses(inst).first() else {
+            return false;
+        };
         at = *next;
     }
     false

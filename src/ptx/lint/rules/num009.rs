@@ -1,11 +1,11 @@
 //! NUM009: floating-point sums in an order that changes from run to run.
 
+use super::kernels::{at_first, insts_where};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::isa::Effect;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::types::Kind;
-use super::kernels::{at_first, insts_where};
 
 /// Floating-point sums in an order that changes from run to run.
 pub const RULE: Rule = Rule {
@@ -64,10 +64,15 @@ fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for code in context.codes() {
         let places = insts_where(code, |_, row| {
-            row.op.effect == Effect::Atomic && row.op.has("add") && row.op.ty().is_some_and(|ty| ty.kind() == Kind::Float)
+            row.op.effect == Effect::Atomic
+                && row.op.has("add")
+                && row.op.ty().is_some_and(|ty| ty.kind() == Kind::Float)
         });
         found.extend(at_first(context, code, RULE.code, &places, |row| {
-            format!("`{}`: threads come here in an order that changes from run to run, and so does the sum", row.op.text)
+            format!(
+                "`{}`: threads come here in an order that changes from run to run, and so does the sum",
+                row.op.text
+            )
         }));
     }
     found

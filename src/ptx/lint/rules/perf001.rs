@@ -1,12 +1,12 @@
 //! PERF001: a kernel that keeps data in local memory.
 
+use super::kernels::{insts_where, kernels};
 use crate::ptx::analysis::{Code as Function, MOST_REGISTERS};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::Stmt;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::types::Space;
-use super::kernels::{insts_where, kernels};
 
 /// A kernel that keeps data in local memory.
 pub const RULE: Rule = Rule {
@@ -68,29 +68,42 @@ Unroll the loops that index the array, so that every index is a constant, or put
 ";
 
 fn check(context: &Context) -> Vec<Diag> {
-    kernels(context).filter_map(|code| local(context, code).or_else(|| spilled(context, code))).collect()
+    kernels(context)
+        .filter_map(|code| local(context, code).or_else(|| spilled(context, code)))
+        .collect()
 }
 
 fn local(context: &Context, code: Function) -> Option<Diag> {
     let bytes: u64 = code.body.stmts.iter().filter_map(|stmt| local_size(code, stmt)).sum();
-    let accesses = insts_where(code, |_, row| row.op.space == Space::Local && row.op.effect.accesses_memory());
+    let accesses = insts_where(code, |_, row| {
+        row.op.space == Space::Local && row.op.effect.accesses_memory()
+    });
     if bytes == 0 && accesses.is_empty() {
         return None;
     }
-    let in_loops = accesses.iter().filter(|inst| code.loops.innermost(code.cfg.block_of(**inst)).is_some()).count();
+    let in_loops = accesses
+        .iter()
+        .filter(|inst| code.loops.innermost(code.cfg.block_of(**inst)).is_some())
+        .count();
     let message = format!(
         "`{}` keeps {bytes} bytes a thread in local memory, and goes there {} times in its text ({in_loops} in loops)",
         code.name(),
         accesses.len()
     );
-    let span = accesses.first().map_or_else(|| context.name_span(code.id), |inst| context.span(code.id, *inst));
+    let span = accesses
+        .first()
+        .map_or_else(|| context.name_span(code.id), |inst| context.span(code.id, *inst));
     Some(Diag::info(RULE.code, span, message).note("accesses through generic addresses are not counted"))
 }
 
 fn local_size(code: Function, stmt: &Stmt) -> Option<u64> {
     let Stmt::Variable(symbol) = stmt else { return None };
     let variable = code.module.variable(*symbol)?;
-    if variable.space == Space::Local { variable.size() } else { None }
+    if variable.space == Space::Local {
+        variable.size()
+    } else {
+        None
+    }
 }
 
 fn spilled(context: &Context, code: Function) -> Option<Diag> {
@@ -99,6 +112,12 @@ fn spilled(context: &Context, code: Function) -> Option<Diag> {
     let limit = bound.map_or(MOST_REGISTERS, |bound| u32::try_from(bound).unwrap_or(MOST_REGISTERS));
     let words = residency.pressure.words;
     let at = residency.pressure.at.filter(|_| words > limit)?;
-    let message = format!("`{}` holds {words} registers' worth of values here; a thread has {limit}", code.name());
-    Some(Diag::info(RULE.code, context.span(code.id, at), message).note("`ptxas` will spill to local memory what does not fit"))
+    let message = format!(
+        "`{}` holds {words} registers' worth of values here; a thread has {limit}",
+        code.name()
+    );
+    Some(
+        Diag::info(RULE.code, context.span(code.id, at), message)
+            .note("`ptxas` will spill to local memory what does not fit"),
+    )
 }

@@ -1,10 +1,10 @@
 //! PERF002: a kernel that cannot fill a multiprocessor.
 
+use super::kernels::kernels;
 use crate::ptx::analysis::Code as Function;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
-use super::kernels::kernels;
 
 /// A kernel that cannot fill a multiprocessor.
 pub const RULE: Rule = Rule {
@@ -86,7 +86,10 @@ fn say(context: &Context, code: Function) -> Option<Diag> {
     );
     let mut diag = Diag::info(RULE.code, context.name_span(code.id), message);
     if let Some(at) = residency.pressure.at {
-        let message = format!("most is live here: {} registers, {} predicates", residency.pressure.words, residency.pressure.predicates);
+        let message = format!(
+            "most is live here: {} registers, {} predicates",
+            residency.pressure.words, residency.pressure.predicates
+        );
         diag = diag.related(context.span(code.id, at), message);
     }
     if residency.shared.dynamic {

@@ -1,10 +1,10 @@
 //! PERF003: lanes of a warp that meet in the same banks of shared memory.
 
+use super::accesses::{Access, accesses, stride};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::types::Space;
-use super::accesses::{Access, accesses, stride};
 
 /// Lanes of a warp that meet in the same banks of shared memory.
 pub const RULE: Rule = Rule {
@@ -79,10 +79,14 @@ fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for code in context.codes() {
         let of_shared = accesses(context, code, Space::Shared);
-        let degrees = of_shared.map(|access| (degree(access), access)).filter(|(degree, _)| *degree > 1);
+        let degrees = of_shared
+            .map(|access| (degree(access), access))
+            .filter(|(degree, _)| *degree > 1);
         let mut degrees: Vec<(usize, &Access)> = degrees.collect();
         degrees.sort_by_key(|(degree, access)| (std::cmp::Reverse(*degree), access.inst));
-        let Some((worst, access)) = degrees.first() else { continue };
+        let Some((worst, access)) = degrees.first() else {
+            continue;
+        };
         let opcode = &code.body.insts[access.inst.index()].op.text;
         let message = format!("`{opcode}` is done in {worst} steps: {worst} lanes want different words of one bank");
         let mut diag = Diag::info(RULE.code, context.span(code.id, access.inst), message);
@@ -103,7 +107,9 @@ fn degree(access: &Access) -> usize {
     };
     let lanes: Vec<usize> = access.lanes().collect();
     let steps = (0..32).step_by(lanes_a_step).map(|first| {
-        let step = lanes.iter().filter(|lane| (first..first + lanes_a_step).contains(*lane));
+        let step = lanes
+            .iter()
+            .filter(|lane| (first..first + lanes_a_step).contains(*lane));
         let mut words: Vec<i64> = step.flat_map(|lane| access.words(*lane)).collect();
         words.sort_unstable();
         words.dedup();

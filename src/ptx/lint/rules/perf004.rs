@@ -1,10 +1,10 @@
 //! PERF004: lanes of a warp that spread over more sectors of memory than they need.
 
+use super::accesses::{Access, accesses, stride};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::types::Space;
-use super::accesses::{Access, accesses, stride};
 
 /// Lanes of a warp that spread over more sectors of memory than they need.
 pub const RULE: Rule = Rule {
@@ -75,14 +75,20 @@ fn check(context: &Context) -> Vec<Diag> {
     for code in context.codes() {
         let of_global = accesses(context, code, Space::Global);
         let costs = of_global.map(|access| (sectors(access), needed(access), access));
-        let mut costs: Vec<(usize, usize, &Access)> = costs.filter(|(sectors, needed, _)| *sectors >= 2 * needed).collect();
+        let mut costs: Vec<(usize, usize, &Access)> =
+            costs.filter(|(sectors, needed, _)| *sectors >= 2 * needed).collect();
         costs.sort_by_key(|(sectors, needed, access)| (std::cmp::Reverse(sectors * 32 / needed), access.inst));
-        let Some((sectors, needed, access)) = costs.first() else { continue };
+        let Some((sectors, needed, access)) = costs.first() else {
+            continue;
+        };
         let opcode = &code.body.insts[access.inst.index()].op.text;
         let message = format!("a warp's `{opcode}` moves {sectors} sectors of 32 bytes for data that fills {needed}");
         let mut diag = Diag::info(RULE.code, context.span(code.id, access.inst), message);
         if let Some(stride) = stride(access) {
-            diag = diag.note(format!("neighbouring lanes are {stride} bytes apart, and each accesses {}", access.bytes));
+            diag = diag.note(format!(
+                "neighbouring lanes are {stride} bytes apart, and each accesses {}",
+                access.bytes
+            ));
         }
         found.push(access.assume(costs.len() - 1, "uncoalesced accesses", diag));
     }
@@ -91,7 +97,10 @@ fn check(context: &Context) -> Vec<Diag> {
 
 /// The sectors that a warp's lanes touch.
 fn sectors(access: &Access) -> usize {
-    let touched = access.lanes().flat_map(|lane| access.words(lane)).map(|word| (word * 4).div_euclid(SECTOR));
+    let touched = access
+        .lanes()
+        .flat_map(|lane| access.words(lane))
+        .map(|word| (word * 4).div_euclid(SECTOR));
     let mut touched: Vec<i64> = touched.collect();
     touched.sort_unstable();
     touched.dedup();

@@ -1,5 +1,6 @@
 //! PERF005: neighbouring accesses that one wider access could do.
 
+use super::wording::some_of;
 use crate::ptx::analysis::{Alignment, Code as Function};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::flow::ValueId;
@@ -8,7 +9,6 @@ use crate::ptx::isa::Effect;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::types::Space;
-use super::wording::some_of;
 
 /// Neighbouring accesses that one wider access could do.
 pub const RULE: Rule = Rule {
@@ -93,10 +93,20 @@ fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for code in context.codes() {
         let mut alignment = Alignment::new(code);
-        let runs: Vec<(InstId, i64, i64)> = code.cfg.rpo().iter().flat_map(|block| runs(code, *block, &mut alignment)).collect();
-        let Some((first, count, bytes)) = runs.first().copied() else { continue };
+        let runs: Vec<(InstId, i64, i64)> = code
+            .cfg
+            .rpo()
+            .iter()
+            .flat_map(|block| runs(code, *block, &mut alignment))
+            .collect();
+        let Some((first, count, bytes)) = runs.first().copied() else {
+            continue;
+        };
         let opcode = &code.body.insts[first.index()].op.text;
-        let message = format!("{count} neighbouring `{opcode}` could be one access of {} bytes", count * bytes);
+        let message = format!(
+            "{count} neighbouring `{opcode}` could be one access of {} bytes",
+            count * bytes
+        );
         let more: Vec<InstId> = runs[1..].iter().map(|run| run.0).collect();
         let diag = Diag::info(RULE.code, context.span(code.id, first), message);
         found.push(some_of(context, code.id, &more, "another such row of accesses", diag));
@@ -110,11 +120,16 @@ fn runs(code: Function, block: u32, alignment: &mut Alignment) -> Vec<(InstId, i
     let mut group: Vec<Narrow> = Vec::new();
     for inst in code.cfg.insts(block).map(InstId) {
         let row = &code.body.insts[inst.index()];
-        let narrow = row.as_mem().filter(|_| row.guard.is_none()).and_then(|mem| narrow(code, inst, &mem));
+        let narrow = row
+            .as_mem()
+            .filter(|_| row.guard.is_none())
+            .and_then(|mem| narrow(code, inst, &mem));
         let parts = match (row.op.effect, group.first()) {
             (Effect::Pure, _) => false,
             // Loads may pass loads, and stores what is stored elsewhere in the row.
-            (Effect::Load | Effect::Store, Some(first)) => narrow.is_none_or(|narrow| narrow.opcode != first.opcode || narrow.origin != first.origin),
+            (Effect::Load | Effect::Store, Some(first)) => {
+                narrow.is_none_or(|narrow| narrow.opcode != first.opcode || narrow.origin != first.origin)
+            }
             _ => true,
         };
         if parts {
@@ -162,7 +177,10 @@ fn run(group: &mut Vec<Narrow>, alignment: &mut Alignment) -> Option<(InstId, i6
             continue;
         }
         let fits = |row: &&[Narrow]| {
-            row[0].offset % bytes == 0 && row.windows(2).all(|pair| pair[1].offset == pair[0].offset + first.bytes)
+            row[0].offset % bytes == 0
+                && row
+                    .windows(2)
+                    .all(|pair| pair[1].offset == pair[0].offset + first.bytes)
         };
         if let Some(row) = parts.windows(count as usize).find(fits) {
             let inst = row.iter().map(|part| part.inst).min()?;

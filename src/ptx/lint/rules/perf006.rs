@@ -1,12 +1,12 @@
 //! PERF006: integer divisions and remainders by constants.
 
+use super::kernels::{at_first, insts_where};
 use crate::ptx::analysis::Folder;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::types::Kind;
 use std::cell::RefCell;
-use super::kernels::{at_first, insts_where};
 
 /// Integer divisions and remainders by constants.
 pub const RULE: Rule = Rule {

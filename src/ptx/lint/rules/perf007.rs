@@ -1,5 +1,6 @@
 //! PERF007: double precision that is slow on the target or that nobody asked for.
 
+use super::kernels::{at_first, insts_where, target};
 use crate::ptx::analysis::{Code as Function, Device};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::flow::Definition;
@@ -8,7 +9,6 @@ use crate::ptx::isa::Effect;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::types::Type;
-use super::kernels::{at_first, insts_where, target};
 
 /// Double precision that is slow on the target or that nobody asked for.
 pub const RULE: Rule = Rule {
@@ -77,10 +77,15 @@ fn check(context: &Context) -> Vec<Diag> {
         let implicit = at_first(context, code, RULE.code, &narrowed, |_| {
             "a single-precision number is widened, computed with in double precision, and narrowed here".to_owned()
         });
-        let computed = insts_where(code, |_, row| row.op.effect == Effect::Pure && row.op.ty() == Some(Type::F64) && !is_copy(row));
+        let computed = insts_where(code, |_, row| {
+            row.op.effect == Effect::Pure && row.op.ty() == Some(Type::F64) && !is_copy(row)
+        });
         let explicit = slow.and_then(|(sm, _)| {
             at_first(context, code, RULE.code, &computed, |row| {
-                format!("`{}`: double precision runs at a small fraction of the rate of single precision on sm_{sm}", row.op.text)
+                format!(
+                    "`{}`: double precision runs at a small fraction of the rate of single precision on sm_{sm}",
+                    row.op.text
+                )
             })
         });
         found.extend(implicit.or(explicit));
@@ -94,7 +99,9 @@ fn is_copy(row: &Inst) -> bool {
 
 /// Whether the instruction narrows the result of arithmetic on a number that was widened, or on such a number and a constant.
 fn is_narrowed(code: Function, inst: InstId, row: &Inst) -> bool {
-    let [to, from] = row.op.types.as_slice() else { return false };
+    let [to, from] = row.op.types.as_slice() else {
+        return false;
+    };
     if row.op.base() != "cvt" || *to != Type::F32 || *from != Type::F64 {
         return false;
     }
@@ -102,14 +109,21 @@ fn is_narrowed(code: Function, inst: InstId, row: &Inst) -> bool {
     let Some(source) = source else { return false };
     let arithmetic = &code.body.insts[source.index()];
     arithmetic.op.ty() == Some(Type::F64)
-        && matches!(arithmetic.op.base(), "add" | "sub" | "mul" | "div" | "fma" | "mad" | "min" | "max")
+        && matches!(
+            arithmetic.op.base(),
+            "add" | "sub" | "mul" | "div" | "fma" | "mad" | "min" | "max"
+        )
         && arithmetic.operands.iter().skip(1).all(|operand| match operand {
             Operand::Imm(_) => true,
-            Operand::Reg(reg) => code.ssa.use_of(source, *reg).and_then(|value| maker(code, value)).is_some_and(|from| {
-                let row = &code.body.insts[from.index()];
-                let widened = row.op.base() == "cvt" && row.op.types.as_slice() == [Type::F64, Type::F32];
-                widened || row.op.base() == "mov" && matches!(row.operands.get(1), Some(Operand::Imm(_)))
-            }),
+            Operand::Reg(reg) => code
+                .ssa
+                .use_of(source, *reg)
+                .and_then(|value| maker(code, value))
+                .is_some_and(|from| {
+                    let row = &code.body.insts[from.index()];
+                    let widened = row.op.base() == "cvt" && row.op.types.as_slice() == [Type::F64, Type::F32];
+                    widened || row.op.base() == "mov" && matches!(row.operands.get(1), Some(Operand::Imm(_)))
+                }),
             _ => false,
         })
 }

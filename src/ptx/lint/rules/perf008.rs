@@ -1,9 +1,9 @@
 //! PERF008: a kernel that does not say how it is launched.
 
+use super::kernels::kernels;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
-use super::kernels::kernels;
 
 /// A kernel that does not say how it is launched.
 pub const RULE: Rule = Rule {

@@ -1,13 +1,13 @@
 //! PERF013: atomics of a whole warp on one address.
 
+use super::accesses::{Access, accesses};
+use super::wording::some_of;
 use crate::ptx::analysis::Code as Function;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::InstId;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::types::Space;
-use super::accesses::{Access, accesses};
-use super::wording::some_of;
 
 /// Atomics of a whole warp on one address.
 pub const RULE: Rule = Rule {
@@ -70,14 +70,21 @@ fn check(context: &Context) -> Vec<Diag> {
     for code in context.codes() {
         let spaces = [Space::Global, Space::Shared, Space::Generic];
         let all = spaces.into_iter().flat_map(|space| accesses(context, code, space));
-        let contended = all.filter(|access| access.atomic && !access.active.unsure && is_one_place(access) && combines(code, access.inst));
+        let contended = all.filter(|access| {
+            access.atomic && !access.active.unsure && is_one_place(access) && combines(code, access.inst)
+        });
         let mut places: Vec<InstId> = contended.map(|access| access.inst).collect();
         places.sort_unstable();
-        let Some((first, more)) = places.split_first() else { continue };
+        let Some((first, more)) = places.split_first() else {
+            continue;
+        };
         let opcode = &code.body.insts[first.index()].op.text;
         let message = format!("all lanes of a warp do `{opcode}` on one address");
         let diag = Diag::info(RULE.code, context.span(code.id, *first), message);
-        found.push(some_of(context, code.id, more, "and here", diag).help("combine the warp's values first, and let one lane do it"));
+        found.push(
+            some_of(context, code.id, more, "and here", diag)
+                .help("combine the warp's values first, and let one lane do it"),
+        );
     }
     found
 }

@@ -1,10 +1,10 @@
 //! PERF018: shared memory that keeps CTAs from being resident.
 
+use super::kernels::kernels;
 use crate::ptx::analysis::{Code as Function, Limiter};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
-use super::kernels::kernels;
 
 /// Shared memory that keeps CTAs from being resident.
 pub const RULE: Rule = Rule {
@@ -84,7 +84,13 @@ fn say(context: &Context, code: Function) -> Option<Diag> {
     );
     let mut diag = Diag::info(RULE.code, context.name_span(code.id), message);
     if let Some(largest) = residency.shared.largest {
-        let span = context.parsed.spans.symbols.get(largest.index()).copied().unwrap_or_default();
+        let span = context
+            .parsed
+            .spans
+            .symbols
+            .get(largest.index())
+            .copied()
+            .unwrap_or_default();
         diag = diag.related(span, "the largest part");
     }
     Some(residency.assume(diag))

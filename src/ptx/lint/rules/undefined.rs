@@ -4,8 +4,8 @@ use crate::ptx::analysis::{Code, Step, Unwritten};
 use crate::ptx::diag::Diag;
 use crate::ptx::flow::{Condition, Definition, ValueId};
 use crate::ptx::ir::{Guard, InstId, RegId};
-use crate::ptx::lint::context::Context;
 use crate::ptx::isa::Effect;
+use crate::ptx::lint::context::Context;
 use crate::ptx::types::Type;
 
 /// More places of a path than this are not told.
@@ -87,7 +87,13 @@ fn tell(context: &Context, code: Code, step: Step) -> Option<crate::ptx::diag::R
     let (inst, message) = match step {
         Step::Skipped(inst) => {
             let guard = code.body.insts[inst.index()].guard?;
-            (inst, format!("this write does not execute where {} does not hold", guard_text(code, guard)))
+            (
+                inst,
+                format!(
+                    "this write does not execute where {} does not hold",
+                    guard_text(code, guard)
+                ),
+            )
         }
         Step::Through(_) => return None,
         Step::Copied(inst) => (inst, "what it holds is copied here".to_owned()),
@@ -108,9 +114,13 @@ fn tell(context: &Context, code: Code, step: Step) -> Option<crate::ptx::diag::R
 /// The instructions that write the register elsewhere than on the path.
 fn writes<'a>(code: Code<'a>, reg: RegId, unwritten: &'a Unwritten) -> impl Iterator<Item = InstId> + 'a {
     let of_reg = move |(_, value): &(ValueId, &crate::ptx::flow::Value)| value.reg == reg;
-    let insts = code.ssa.values().filter(of_reg).filter_map(|(_, value)| match value.definition {
-        Definition::Inst(inst) => Some(inst),
-        _ => None,
-    });
+    let insts = code
+        .ssa
+        .values()
+        .filter(of_reg)
+        .filter_map(|(_, value)| match value.definition {
+            Definition::Inst(inst) => Some(inst),
+            _ => None,
+        });
     insts.filter(|inst| !unwritten.path.contains(&Step::Skipped(*inst)))
 }
