@@ -107,7 +107,10 @@ fn named(text: &str) -> BTreeSet<usize> {
     let graphs = Graphs::new(&parsed.module, body);
     let found = unwritten(Code::new(&parsed.module, FuncId(0), body, &graphs));
     let name = |root| &body.regs[graphs.ssa.value(root).unwrap().reg.index()].name;
-    found.iter().map(|found| name(found.root)[2..].parse().unwrap()).collect()
+    found
+        .iter()
+        .map(|found| name(found.root)[2..].parse().unwrap())
+        .collect()
 }
 
 proptest! {
