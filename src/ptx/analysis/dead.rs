@@ -4,6 +4,7 @@ use super::graphs::Code;
 use crate::ptx::flow::ValueId;
 use crate::ptx::ir::{Inst, InstId};
 use crate::ptx::isa::Effect;
+use crate::ptx::types::Space;
 
 /// The instructions whose only effect is their results, where none of these is read, in textual order.
 pub fn unused(code: Code) -> Vec<InstId> {
@@ -36,12 +37,11 @@ pub fn unused(code: Code) -> Vec<InstId> {
 fn has_results_only(row: &Inst) -> bool {
     match row.op.effect {
         Effect::Pure => true,
+        // Loading all parameters at the start is a habit, and costs nothing.
+        Effect::Load if row.op.space == Space::Param => false,
         Effect::Load => {
-            matches!(row.op.base(), "ld" | "ldu")
-                && !row
-                    .op
-                    .mods()
-                    .any(|name| matches!(name, "volatile" | "relaxed" | "acquire" | "mmio"))
+            let ordered = |name: &str| matches!(name, "volatile" | "relaxed" | "acquire" | "mmio");
+            matches!(row.op.base(), "ld" | "ldu") && !row.op.mods().any(ordered)
         }
         _ => false,
     }

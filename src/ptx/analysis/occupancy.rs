@@ -112,7 +112,10 @@ impl Device {
         // A warp's registers come in whole units; a multiprocessor's four parts are filled evenly.
         let of_warp = (registers.max(1) * WARP).div_ceil(REGISTER_UNIT) * REGISTER_UNIT;
         let by_registers = self.registers / of_warp / 4 * 4 / warps;
-        let of_cta = (shared + self.reserved).div_ceil(SHARED_UNIT) * SHARED_UNIT;
+        let of_cta = shared
+            .saturating_add(self.reserved)
+            .div_ceil(SHARED_UNIT)
+            .saturating_mul(SHARED_UNIT);
         let by_shared = if shared == 0 { u32::MAX } else { self.shared / of_cta };
         let limits = [
             // Of equal limits the one that cannot be helped.

@@ -4,83 +4,21 @@
 //! Arithmetic on relative values is taken not to wrap around. Threads are those of the first warp of a CTA; all of
 //! its lanes are taken to be there.
 
-use super::geometry::{Shape, WARP};
+mod line;
+#[cfg(test)]
+mod tests;
+
+use super::geometry::Shape;
 use super::graphs::Code;
-use super::scalar;
 use crate::ptx::flow::{Condition, Definition, ValueId};
 use crate::ptx::ir::{Address, Base, Guard, Inst, InstId, Operand};
 use crate::ptx::isa::{Effect, Extent};
 use crate::ptx::types::Space;
-
-/// Lanes of a warp.
-const LANES: usize = WARP as usize;
+pub use line::Line;
+use line::{LANES, exact, relative};
 
 /// Loops are gone round no more often than this; what still changes then is unknown.
 const ROUNDS: usize = 12;
-
-/// What the lanes of a warp hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// Per lane, the value, or its distance from lane 0's.
-    pub lanes: [i64; LANES],
-    /// Whether these are the values themselves.
-    pub exact: bool,
-}
-
-impl Line {
-    const UNIFORM: Line = Line {
-        lanes: [0; LANES],
-        exact: false,
-    };
-
-    fn exact(value: i64) -> Self {
-        Self {
-            lanes: [value; LANES],
-            exact: true,
-        }
-    }
-
-    /// Whether all lanes hold the same.
-    pub fn is_uniform(&self) -> bool {
-        self.lanes.iter().all(|lane| *lane == self.lanes[0])
-    }
-
-    /// The same without its base. `bits` is the width in which lanes differ.
-    fn relative(&self, bits: u32) -> Line {
-        if !self.exact {
-            return *self;
-        }
-        let first = self.lanes[0];
-        let narrow = |distance: i64| {
-            if bits <= 32 {
-                i64::from(distance as i32)
-            } else {
-                distance
-            }
-        };
-        Line {
-            lanes: self.lanes.map(|lane| narrow(lane.wrapping_sub(first))),
-            exact: false,
-        }
-    }
-
-    fn map2(&self, other: &Line, join: impl Fn(i64, i64) -> i64) -> Line {
-        let mut lanes = [0; LANES];
-        for (at, lane) in lanes.iter_mut().enumerate() {
-            *lane = join(self.lanes[at], other.lanes[at]);
-        }
-        Line { lanes, exact: false }
-    }
-
-    /// What is known of something that is one or the other, alike in all lanes.
-    fn or(&self, other: &Line, bits: u32) -> Option<Line> {
-        if self == other {
-            return Some(*self);
-        }
-        let (a, b) = (self.relative(bits), other.relative(bits));
-        (a == b).then_some(a)
-    }
-}
 
 /// What is known of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -429,132 +367,4 @@ fn needed(code: Code, concerns: impl Fn(&Inst) -> bool) -> Vec<bool> {
         }
     }
     needed
-}
-
-/// The result where all operands are known.
-fn exact(row: &Inst, args: &[Line]) -> Option<Line> {
-    if !matches!(row.operands.first()?, Operand::Reg(_)) {
-        return None;
-    }
-    let scalar = scalar::decode(row)?;
-    let mut lanes = [0; LANES];
-    for (at, lane) in lanes.iter_mut().enumerate() {
-        let mut values = [0u64; 4];
-        values
-            .iter_mut()
-            .zip(args)
-            .for_each(|(value, line)| *value = line.lanes[at] as u64);
-        *lane = scalar.apply(values.get(..scalar.arity)?)? as i64;
-    }
-    Some(Line { lanes, exact: true })
-}
-
-/// The result relative to lane 0, where the instruction keeps distances or multiplies them.
-fn relative(row: &Inst, args: &[Line]) -> Option<Line> {
-    let bits = row.op.types.last()?.bits();
-    if !row.op.types.iter().all(|ty| ty.is_integral()) || row.op.has("hi") {
-        return None;
-    }
-    let part = |at: usize| args.get(at).map(|line: &Line| line.relative(bits));
-    let product = |a: &Line, b: &Line| {
-        let factor = if b.exact && b.is_uniform() { b } else { a };
-        let other = if std::ptr::eq(factor, b) { a } else { b };
-        let by = factor.lanes[0];
-        let by = if bits <= 32 { i64::from(by as i32) } else { by };
-        (factor.exact && factor.is_uniform()).then(|| Line {
-            lanes: other.relative(bits).lanes.map(|lane| lane.wrapping_mul(by)),
-            exact: false,
-        })
-    };
-    match (row.op.base(), args) {
-        ("mov" | "cvt" | "cvta", [a]) => Some(a.relative(bits)),
-        ("add", [..]) => Some(part(0)?.map2(&part(1)?, i64::wrapping_add)),
-        ("sub", [..]) => Some(part(0)?.map2(&part(1)?, i64::wrapping_sub)),
-        ("shl", [a, by]) if by.exact && by.is_uniform() && (0..63).contains(&by.lanes[0]) => {
-            Some(product(a, &Line::exact(1 << by.lanes[0]))?)
-        }
-        ("mul", [a, b]) => product(a, b),
-        ("mad", [a, b, c]) => Some(product(a, b)?.map2(
-            &c.relative(if row.op.has("wide") { bits * 2 } else { bits }),
-            i64::wrapping_add,
-        )),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ptx::analysis::graphs::Graphs;
-    use crate::ptx::ir::FuncId;
-    use crate::ptx::parse::parse;
-
-    /// The addresses of the stores of a kernel, and the lanes that do them.
-    fn stores(body: &str, shape: Shape) -> Vec<(Option<Line>, Active)> {
-        let regs =
-            ".reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [a];\nmov.u32 %r1, %tid.x;\n";
-        let text = format!(
-            ".version 7.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 a)\n{{\n{regs}{body}\nret;\n}}\n"
-        );
-        let parsed = parse(&text);
-        assert_eq!(parsed.diags, Vec::new());
-        let body = parsed.module.functions[0].body.as_ref().unwrap();
-        let graphs = Graphs::new(&parsed.module, body);
-        let is_store = |row: &Inst| row.op.effect == Effect::Store;
-        let lanes = Lanes::new(Code::new(&parsed.module, FuncId(0), body, &graphs), shape, is_store);
-        let stores = (0..).map(InstId).zip(&body.insts).filter(|(_, row)| is_store(row));
-        stores
-            .map(|(at, row)| (lanes.address(at, row.as_mem().unwrap().address), lanes.active(at)))
-            .collect()
-    }
-
-    fn strides(body: &str, shape: Shape) -> Vec<Option<i64>> {
-        let stride = |line: Line| line.lanes[1] - line.lanes[0];
-        stores(body, shape)
-            .into_iter()
-            .map(|(line, _)| line.map(stride))
-            .collect()
-    }
-
-    const LINE: Shape = Shape::Line(256);
-
-    #[test]
-    fn strides_of_arithmetic() {
-        let body = "mul.wide.u32 %rd2, %r1, 12;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3+8], 1;
-            mov.u32 %r2, %ctaid.x;\nmad.lo.s32 %r3, %r2, 256, %r1;\nshl.b32 %r4, %r3, 1;\ncvt.u64.u32 %rd4, %r4;
-            sub.s64 %rd5, %rd1, %rd4;\nst.global.u32 [%rd5], 1;\nst.global.u32 [%rd1], 1;";
-        assert_eq!(strides(body, LINE), [Some(12), Some(-2), Some(0)]);
-    }
-
-    #[test]
-    fn masks_and_rows_are_exact() {
-        let body = "and.b32 %r2, %r1, 3;\nst.shared.u32 [%r2], 1;\nmov.u32 %r3, %tid.y;\nst.shared.u32 [%r3], 1;";
-        let found = stores(body, Shape::Exact([16, 4, 1]));
-        assert_eq!(found[0].0.unwrap().lanes[..6], [0, 1, 2, 3, 0, 1]);
-        assert_eq!(found[1].0.unwrap().lanes[15..17], [0, 1]);
-    }
-
-    #[test]
-    fn counters_of_loops_keep_the_distance() {
-        let body = "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nmov.u32 %r2, 0;
-            L: st.global.u32 [%rd3], 1;\nadd.s64 %rd3, %rd3, 128;\nadd.u32 %r2, %r2, 1;
-            setp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;";
-        assert_eq!(strides(body, LINE), [Some(4)]);
-    }
-
-    #[test]
-    fn what_lanes_load_or_choose_apart_is_unknown() {
-        let body = "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u64 %rd4, [%rd3];\nst.global.u32 [%rd4], 1;
-            ld.global.u64 %rd5, [%rd1];\nst.global.u32 [%rd5], 1;
-            setp.lt.u32 %p1, %r1, 9;\nmov.u64 %rd6, %rd1;\n@%p1 bra J;\nadd.s64 %rd6, %rd1, 64;\nJ: st.global.u32 [%rd6], 1;";
-        assert_eq!(strides(body, LINE), [None, Some(0), None]);
-    }
-
-    #[test]
-    fn conditions_on_the_thread_take_lanes_away() {
-        let body = "setp.lt.u32 %p1, %r1, 4;\n@!%p1 bra D;\nst.global.u32 [%rd1], 1;\nsetp.eq.u32 %p2, %r1, 0;
-            @%p2 st.global.u32 [%rd1], 1;\nD: st.global.u32 [%rd1], 1;";
-        let masks: Vec<u32> = stores(body, LINE).into_iter().map(|(_, active)| active.mask).collect();
-        assert_eq!(masks, [15, 1, u32::MAX]);
-    }
 }
