@@ -99,9 +99,14 @@ impl<'t> Parser<'t> {
 
     /// `|%p` behind a destination, where it is there.
     fn second_destination(&mut self, state: &mut BodyState<'t>, first: Operand) -> Option<Operand> {
-        if !self.eat(b'|') {
+        if !self.token.is(b'|') {
             return Some(first);
         }
+        if matches!(first, Operand::Symbol(..) | Operand::Element(..) | Operand::Sum(..)) {
+            self.unexpected("`,` or `;` behind an operand that is no destination");
+            return None;
+        }
+        self.bump();
         if self.token.kind != Kind::Word {
             self.unexpected("a second destination behind `|`");
             return None;
