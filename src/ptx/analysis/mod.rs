@@ -10,6 +10,7 @@ mod linear;
 mod reach;
 mod scalar;
 mod source;
+pub mod trial;
 mod trips;
 mod uniform;
 mod unit;

@@ -1,0 +1,210 @@
+//! Memory in a trial run: what accesses touch, and what is wrong with them.
+
+use super::log::{Site, Touch};
+use super::machine::Machine;
+use super::mask::Mask;
+use super::program::{Access, Arg, Row};
+use super::space::{Layout, Region};
+use super::value::{Data, Value};
+use super::{Fault, FaultKind};
+use crate::ptx::ir::{FunctionKind, SymbolId};
+use crate::ptx::types::Space;
+
+impl Machine<'_, '_> {
+    pub(super) fn access(&mut self, at: usize, row: &Row, access: &Access, site: Site, holds: &Mask, unknown: &Mask) {
+        if let Arg::Symbol(symbol, by) = access.base
+            && access.space == Space::Param
+        {
+            self.param(at, row, access, symbol, by + access.offset, holds, unknown);
+            return;
+        }
+        let base = self.read(at, &access.base);
+        let address = self.map(&base, |base| base.wrapping_add(access.offset as u64));
+        let lanes = holds.or(unknown);
+        let maybe = !unknown.is_empty() || self.fibers[at].frames.iter().any(super::fiber::Frame::is_maybe);
+        let lost = address.unknown_in(&lanes);
+        if lost == lanes || address.is_unknown() {
+            self.unknown.push(site);
+            self.results(at, row, access, &address, holds, unknown);
+            return;
+        }
+        let known = lanes.minus(&lost);
+        let local = self.local(&address, access, &known);
+        match local {
+            Some((symbol, offset)) => self.cell(at, row, access, symbol, offset, holds, unknown),
+            None => self.results(at, row, access, &address, holds, unknown),
+        }
+        self.touch(at, access, site, &address, &known, maybe);
+    }
+
+    /// Where in a local variable all threads go, if they do.
+    fn local(&self, address: &Value, access: &Access, lanes: &Mask) -> Option<(SymbolId, i64)> {
+        if !matches!(access.space, Space::Local | Space::Generic | Space::Param) {
+            return None;
+        }
+        let first = address.of(lanes.lowest()?)?;
+        if !matches!(address.data, Data::Same(_)) {
+            return None;
+        }
+        let (space, place) = resolve(access.space, first);
+        match self.layout.region(space, place) {
+            Region::Local(symbol, offset) => Some((symbol, offset)),
+            _ => None,
+        }
+    }
+
+    /// What a load or atomic brings.
+    fn results(&mut self, at: usize, row: &Row, access: &Access, address: &Value, holds: &Mask, unknown: &Mask) {
+        if !access.reads {
+            return;
+        }
+        for (place, def) in row.defs.iter().enumerate() {
+            let one = address.is_uniform() && !access.atomic && access.rows.is_none() && !self.is_own(address, access);
+            let value = if one { Value::token((self.time << 3).wrapping_add(place as u32)) } else { Value::chaos() };
+            self.write(at, *def, value, holds, unknown);
+        }
+    }
+
+    /// Whether an address that is alike in all threads means memory of each thread's own.
+    fn is_own(&self, address: &Value, access: &Access) -> bool {
+        match address.constant() {
+            Some(known) => resolve(access.space, known).0 == Space::Local,
+            None => access.space == Space::Local,
+        }
+    }
+
+    /// A kernel's parameter, an argument, or a result.
+    #[allow(clippy::too_many_arguments)]
+    fn param(&mut self, at: usize, row: &Row, access: &Access, symbol: SymbolId, offset: i64, holds: &Mask, unknown: &Mask) {
+        let frames = &self.fibers[at].frames;
+        let function = frames.last().map(|frame| self.programs.module.function(frame.function));
+        let of_kernel = function.is_some_and(|function| function.kind == FunctionKind::Entry && function.params.contains(&symbol));
+        if !of_kernel {
+            self.cell(at, row, access, symbol, offset, holds, unknown);
+            return;
+        }
+        for (place, def) in row.defs.iter().enumerate() {
+            let by = offset + i64::from(access.bytes) * place as i64;
+            let value = access.ty.map_or_else(Value::chaos, |ty| self.params.read(symbol, by, ty));
+            self.write(at, *def, value, holds, unknown);
+        }
+    }
+
+    /// Reads or writes a variable of each thread's own.
+    #[allow(clippy::too_many_arguments)]
+    fn cell(&mut self, at: usize, row: &Row, access: &Access, symbol: SymbolId, offset: i64, holds: &Mask, unknown: &Mask) {
+        for place in 0..access.elements as usize {
+            let key = (symbol, offset + i64::from(access.bytes) * place as i64);
+            if access.reads {
+                let Some(def) = row.defs.get(place) else { continue };
+                let held = self.fibers[at].cells.get(&key).filter(|(bytes, _)| *bytes == access.bytes);
+                let value = held.map_or_else(Value::chaos, |(_, value)| value.clone());
+                self.write(at, *def, value, holds, unknown);
+                continue;
+            }
+            let new = access.values.get(place).map_or_else(Value::chaos, |value| self.read(at, value));
+            let maybe = !unknown.is_empty() || self.fibers[at].frames.iter().any(super::fiber::Frame::is_maybe);
+            let threads = self.threads;
+            let whole = *holds == self.fibers[at].alive && !maybe;
+            let cells = &mut self.fibers[at].cells;
+            // What overlaps in another cut is lost.
+            let end = key.1 + i64::from(access.bytes);
+            let cuts = |(of, from): &(SymbolId, i64), bytes: u32| *of == key.0 && *from < end && key.1 < *from + i64::from(bytes);
+            if cells.len() < 4096 {
+                cells.retain(|place, (bytes, _)| *place == key || !cuts(place, *bytes));
+            }
+            let value = match cells.get(&key) {
+                Some((bytes, old)) if !whole && *bytes == access.bytes => match maybe {
+                    true => old.merged(&new, &holds.or(unknown), threads),
+                    false => old.blended(new, holds, threads),
+                },
+                _ => new,
+            };
+            cells.insert(key, (access.bytes, value));
+        }
+    }
+
+    /// Notes what the threads access, and what is wrong with it.
+    fn touch(&mut self, at: usize, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
+        let values: Vec<Value> = access.values.iter().map(|value| self.read(at, value)).collect();
+        let broadcast = matches!(address.data, Data::Same(_)) && lanes.len() > 1;
+        self.fuel = self.fuel.saturating_sub(lanes.len() / 16 * access.elements);
+        let size = access.bytes * access.elements;
+        let mut logged = false;
+        for thread in lanes.iter() {
+            if access.rows.is_some_and(|rows| thread as u32 % 32 >= rows) {
+                continue;
+            }
+            let Some(address) = address.of(thread) else { continue };
+            let (space, place) = resolve(access.space, address);
+            let region = self.layout.region(space, place);
+            self.check(site, access, region, place, size, thread as u32, maybe);
+            let shared = matches!(region, Region::Shared(..) | Region::RawShared);
+            let global = matches!(region, Region::Buffer(_)) || matches!(region, Region::Variable(..) if space != Space::Const && access.space != Space::Const);
+            if !(shared && space == Space::Shared || global) {
+                continue;
+            }
+            logged = true;
+            for element in 0..access.elements {
+                let touch = Touch {
+                    site,
+                    thread: thread as u32,
+                    address: place + u64::from(element * access.bytes),
+                    bytes: access.bytes,
+                    writes: access.writes,
+                    atomic: access.atomic,
+                    strong: access.strong,
+                    mark: values.get(element as usize).and_then(|value| value.mark(thread)),
+                    maybe,
+                    broadcast,
+                    shared,
+                };
+                self.log.note(touch, self.time);
+            }
+        }
+        if logged {
+            self.log.sites.insert(site);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn check(&mut self, site: Site, access: &Access, region: Region, address: u64, size: u32, thread: u32, maybe: bool) {
+        let mut fault = |kind: FaultKind| {
+            let known = self.faults.entry((site, kind.name())).or_insert(Fault {
+                site,
+                kind,
+                thread,
+                maybe,
+            });
+            if known.maybe && !maybe {
+                *known = Fault { site, kind, thread, maybe };
+            }
+        };
+        let module = self.programs.module;
+        match region {
+            Region::Shared(symbol, offset) | Region::Local(symbol, offset) | Region::Variable(symbol, offset) => {
+                let Some(variable) = module.variable(symbol) else { return };
+                if let Some(held) = variable.size().filter(|held| *held > 0)
+                    && (offset < 0 || offset as u64 + u64::from(size) > held)
+                {
+                    fault(FaultKind::OutOfBounds { symbol, offset, size, held });
+                } else if offset.rem_euclid(i64::from(size)) != 0 && size.is_power_of_two() {
+                    fault(FaultKind::Misaligned { symbol, offset, size });
+                }
+            }
+            Region::RawShared => fault(FaultKind::RawShared { address }),
+            Region::NotGeneric(symbol) => fault(FaultKind::NotGeneric { symbol }),
+            Region::Buffer(_) if matches!(access.space, Space::Shared | Space::Local) => {}
+            _ => {}
+        }
+    }
+}
+
+/// The space and address that an access goes to.
+fn resolve(space: Space, address: u64) -> (Space, u64) {
+    match space {
+        Space::Generic => Layout::locate(address),
+        Space::SharedCluster => (Space::Shared, address),
+        _ => (space, address),
+    }
+}

@@ -1,0 +1,309 @@
+//! What instructions do to registers.
+
+use super::log::Site;
+use super::machine::Machine;
+use super::mask::Mask;
+use super::program::{Arg, Exchange, Row, Step};
+use super::space::Layout;
+use super::value::{Data, Value};
+use crate::ptx::analysis::scalar::Scalar;
+use crate::ptx::ir::RegId;
+use crate::ptx::types::Space;
+
+impl Machine<'_, '_> {
+    /// Runs an instruction that neither jumps nor waits.
+    pub(super) fn compute(&mut self, at: usize, row: &Row, site: Site) {
+        let (holds, unknown) = self.executing(at, row);
+        if holds.is_empty() && unknown.is_empty() {
+            return;
+        }
+        match &row.step {
+            Step::Scalar { scalar, second, args } => self.scalar(at, row, *scalar, *second, args, &holds, &unknown),
+            Step::Move(arg) => {
+                let value = self.read(at, arg);
+                self.write_first(at, row, value, &holds, &unknown);
+            }
+            Step::Select(yes, no, which) => {
+                let value = self.select(at, yes, no, which);
+                self.write_first(at, row, value, &holds, &unknown);
+            }
+            Step::Cvta(space, to, arg) => {
+                let value = self.read(at, arg);
+                let space = *space;
+                let convert = |address| if *to { Layout::specific(space, address) } else { Layout::generic(space, address) };
+                let value = self.map(&value, convert);
+                self.write_first(at, row, value, &holds, &unknown);
+            }
+            Step::IsSpace(space, arg) => {
+                let value = self.read(at, arg);
+                let value = self.map(&value, |address| u64::from(is_space(*space, address)));
+                self.write_first(at, row, value, &holds, &unknown);
+            }
+            Step::Access(access) => self.access(at, row, access, site, &holds, &unknown),
+            Step::Warp { exchange, mask } => {
+                self.sync_lanes(at, mask.as_ref(), &holds.or(&unknown));
+                self.exchange(at, row, exchange.as_deref(), &holds, &unknown);
+            }
+            Step::Opaque => {
+                let value = self.opaque(at, row, site);
+                for def in &row.defs {
+                    self.write(at, *def, value.clone(), &holds, &unknown);
+                }
+            }
+            _ => {
+                for def in &row.defs {
+                    self.write(at, *def, Value::chaos(), &holds, &unknown);
+                }
+            }
+        }
+    }
+
+    fn write_first(&mut self, at: usize, row: &Row, value: Value, holds: &Mask, unknown: &Mask) {
+        if let Some(def) = row.defs.first() {
+            self.write(at, *def, value, holds, unknown);
+        }
+    }
+
+    /// Puts a value into a register of the threads that hold; the unknown ones may keep what they had.
+    pub(super) fn write(&mut self, at: usize, reg: RegId, value: Value, holds: &Mask, unknown: &Mask) {
+        let threads = self.threads;
+        let fiber = &mut self.fibers[at];
+        let whole = *holds == fiber.alive;
+        let Some(place) = fiber.frames.last_mut().and_then(|frame| frame.regs.get_mut(reg.index())) else { return };
+        if whole {
+            *place = value;
+            return;
+        }
+        let old = std::mem::replace(place, Value::UNSET);
+        *place = if unknown.is_empty() {
+            old.blended(value, holds, threads)
+        } else {
+            let sure = if holds.is_empty() { old } else { old.blended(value.clone(), holds, threads) };
+            sure.merged(&value, unknown, threads)
+        };
+    }
+
+    /// The value with every known number changed.
+    pub(super) fn map(&self, value: &Value, change: impl Fn(u64) -> u64) -> Value {
+        match &value.data {
+            Data::Same(known) => Value {
+                data: Data::Same(change(*known)),
+                ..*value
+            },
+            Data::Each(lanes) => {
+                let values = lanes.values.iter().map(|known| change(*known)).collect();
+                let mut result = Value::each(values, lanes.unknown);
+                result.guess |= value.guess;
+                result
+            }
+            Data::Unset => Value::UNSET,
+            // What is made of something unknown by a copy that changes it is another unknown.
+            Data::Unknown(token) => Value {
+                data: Data::Unknown(if *token == 0 { 0 } else { token.rotate_left(7) ^ 0x9e37 }),
+                ..*value
+            },
+        }
+    }
+
+    fn scalar(&mut self, at: usize, row: &Row, scalar: Scalar, second: bool, args: &[Arg], holds: &Mask, unknown: &Mask) {
+        let values: Vec<Value> = args.iter().map(|arg| self.read(at, arg)).collect();
+        let value = self.apply(scalar, &values, row);
+        if second && let Some(def) = row.defs.get(1) {
+            let complement = self.map(&value, |bit| bit ^ 1);
+            self.write(at, *def, complement, holds, unknown);
+        }
+        self.write_first(at, row, value, holds, unknown);
+    }
+
+    fn apply(&mut self, scalar: Scalar, values: &[Value], row: &Row) -> Value {
+        let guess = values.iter().any(|value| value.guess);
+        let constants: Option<Vec<u64>> = values.iter().map(Value::constant).collect();
+        if let Some(constants) = constants {
+            return match scalar.apply(&constants) {
+                Some(result) => Value {
+                    guess,
+                    ..Value::same(result)
+                },
+                None => Value::token(self.time),
+            };
+        }
+        if values.iter().any(|value| value.constant().is_some_and(|known| scalar.absorbs(known)))
+            && let Some(result) = absorbed(scalar, values)
+        {
+            return result;
+        }
+        let lost = values.iter().any(Value::is_unknown);
+        if lost && !values.iter().any(|value| matches!(value.data, Data::Each(_))) {
+            return mixed(values, row);
+        }
+        self.fuel = self.fuel.saturating_sub(self.threads as u32 / 64);
+        let mut results = vec![0; self.threads];
+        let mut unknown = Mask::default();
+        for (thread, result) in results.iter_mut().enumerate() {
+            let mut sources = [0u64; 4];
+            let mut all = true;
+            let mut decided = false;
+            for (source, value) in sources.iter_mut().zip(values) {
+                match value.of(thread) {
+                    Some(known) => {
+                        *source = known;
+                        decided |= lost && scalar.absorbs(known);
+                    }
+                    None => all = false,
+                }
+            }
+            match scalar.apply(&sources[..values.len().min(4)]) {
+                Some(known) if all || decided => *result = known,
+                _ => unknown.add(thread),
+            }
+        }
+        let mut value = Value::each(results, unknown);
+        value.guess |= guess;
+        if lost && unknown.len() as usize == self.threads {
+            return mixed(values, row);
+        }
+        value
+    }
+
+    fn select(&mut self, at: usize, yes: &Arg, no: &Arg, which: &Arg) -> Value {
+        let (yes, no, which) = (self.read(at, yes), self.read(at, no), self.read(at, which));
+        let all = Mask::first(self.threads as u32);
+        let unknown = which.unknown_in(&all);
+        let mut result = if let Some(bit) = which.constant() {
+            if bit & 1 == 1 { yes } else { no }
+        } else if which.is_unknown() && which.is_uniform() && yes.is_unknown() && no.is_unknown() && yes.is_uniform() && no.is_uniform() {
+            // One of two things that are alike in all threads, by a choice that is, too.
+            Value::token(self.time)
+        } else if unknown.is_empty() {
+            let chosen = all.filter(|thread| which.of(thread).is_some_and(|bit| bit & 1 == 1));
+            no.blended(yes, &chosen, self.threads)
+        } else {
+            let uniform = which.is_uniform() && yes.is_uniform() && no.is_uniform();
+            let mut merged = no.merged(&yes, &all, self.threads);
+            if uniform && merged.is_unknown() {
+                merged = Value::token(self.time);
+            }
+            merged
+        };
+        result.guess |= which.guess;
+        result
+    }
+
+    /// A result that depends on the sources, and on nothing else.
+    fn opaque(&mut self, at: usize, row: &Row, site: Site) -> Value {
+        let Some(frame) = self.fibers[at].frames.last() else { return Value::chaos() };
+        let inst = &frame.program.body.insts[site.inst.index()];
+        let own = inst.operands.iter().any(|operand| match operand {
+            crate::ptx::ir::Operand::Special(special) => special.info().extent > crate::ptx::isa::Extent::Cta,
+            _ => false,
+        });
+        let fragments = ["mma", "wmma", "movmatrix"].contains(&inst.op.base());
+        let uniform = row.uses.iter().all(|reg| frame.regs[reg.index()].is_uniform());
+        if own || fragments || !uniform {
+            return Value::chaos();
+        }
+        Value::token(self.time)
+    }
+
+    /// The lanes named by a mask wait for each other.
+    fn sync_lanes(&mut self, at: usize, mask: Option<&Arg>, lanes: &Mask) {
+        let Some(mask) = mask else { return };
+        let named = self.read(at, mask);
+        for thread in lanes.iter() {
+            let takes_part = named.of(thread).is_none_or(|named| named >> (thread % 32) & 1 == 1);
+            if takes_part {
+                self.log.synced[thread] = self.time;
+            }
+        }
+    }
+
+    fn exchange(&mut self, at: usize, row: &Row, exchange: Option<&Exchange>, holds: &Mask, unknown: &Mask) {
+        let computed = match exchange {
+            Some(Exchange::Shuffle { mode, value, by, clamp }) => self.shuffle(at, mode, value, by, clamp, holds),
+            Some(Exchange::Elect) => {
+                let lanes = holds.or(unknown);
+                let first = |thread: usize| lanes.warp(thread / 32).trailing_zeros() as usize == thread % 32;
+                let values = (0..self.threads).map(|thread| u64::from(first(thread))).collect();
+                Some(Value::each(values, Mask::default()))
+            }
+            None => None,
+        };
+        let elect = matches!(exchange, Some(Exchange::Elect));
+        for (place, def) in row.defs.iter().enumerate() {
+            let wanted = if elect { row.defs.len() - 1 } else { 0 };
+            let value = match &computed {
+                Some(value) if place == wanted => value.clone(),
+                _ => Value::chaos(),
+            };
+            self.write(at, *def, value, holds, unknown);
+        }
+    }
+
+    /// `shfl` of known numbers by known distances.
+    fn shuffle(&mut self, at: usize, mode: &str, value: &Arg, by: &Arg, clamp: &Arg, lanes: &Mask) -> Option<Value> {
+        let (value, by, clamp) = (self.read(at, value), self.read(at, by), self.read(at, clamp));
+        let clamp = clamp.constant()?;
+        if value.is_unknown() {
+            let one_lane = mode == "idx" && value.is_uniform();
+            return one_lane.then_some(value);
+        }
+        let segment = (clamp >> 8 & 0x1f) as i64;
+        let last = (clamp & 0x1f) as i64;
+        let mut results = vec![0; self.threads];
+        let mut lost = Mask::default();
+        for thread in lanes.iter() {
+            let lane = (thread % 32) as i64;
+            let found = by.of(thread).and_then(|by| {
+                let by = (by & 0x1f) as i64;
+                let most = (lane & segment) | (last & !segment);
+                let (source, ok) = match mode {
+                    "idx" => ((lane & segment) | (by & !segment), true),
+                    "up" => (lane - by, lane - by >= most),
+                    "down" => (lane + by, lane + by <= most),
+                    _ => (lane ^ by, lane ^ by <= most),
+                };
+                let source = if ok && source <= most.max(lane) || mode == "up" && ok { source } else { lane };
+                value.of(thread - lane as usize + source as usize)
+            });
+            match found {
+                Some(known) => results[thread] = known,
+                None => lost.add(thread),
+            }
+        }
+        let mut result = Value::each(results, lost);
+        result.guess |= value.guess || by.guess;
+        Some(result)
+    }
+}
+
+fn is_space(space: Space, address: u64) -> bool {
+    match Layout::locate(address).0 {
+        Space::Shared => matches!(space, Space::Shared | Space::SharedCluster),
+        found => found == space,
+    }
+}
+
+/// A product or conjunction that one source decides.
+fn absorbed(scalar: Scalar, values: &[Value]) -> Option<Value> {
+    let known: Vec<u64> = values.iter().map(|value| value.constant().unwrap_or(0)).collect();
+    let decided = values.len() == 2;
+    decided.then(|| scalar.apply(&known).map(Value::same)).flatten()
+}
+
+/// Something unknown that these make: equal sources, equal results.
+fn mixed(values: &[Value], row: &Row) -> Value {
+    let varying = values.iter().any(|value| !value.is_uniform());
+    if varying {
+        return Value::chaos();
+    }
+    let mut token = row.block.wrapping_mul(0x85eb_ca6b) ^ row.defs.first().map_or(0, |reg| reg.0);
+    for value in values {
+        let part = match value.data {
+            Data::Same(known) => (known ^ known >> 32) as u32,
+            Data::Unknown(token) => token,
+            _ => 0,
+        };
+        token = (token.rotate_left(5) ^ part).wrapping_mul(0x9e37_79b1);
+    }
+    Value::token(token)
+}

@@ -1,0 +1,490 @@
+//! Runs a kernel's CTA: control flow, barriers, calls.
+
+use super::fiber::{Entry, Fiber, Fork, Frame, NEVER};
+use super::inputs::{Params, Setup};
+use super::log::{Log, Site};
+use super::mask::Mask;
+use super::program::{Arg, Program, Row, Step};
+use super::space::Layout;
+use super::value::Value;
+use super::{Fault, Stop};
+use crate::ptx::ir::{BarrierOp, FuncId, InstId, Module, Special};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// Rounds that a loop runs whose end is not known.
+const GUESSED_ROUNDS: u32 = 4;
+/// Rounds that a loop runs at most.
+const MOST_ROUNDS: u32 = 300;
+/// Calls within calls.
+const DEEPEST: usize = 8;
+
+/// The functions of a module, decoded when first needed.
+pub struct Programs<'m> {
+    pub(super) module: &'m Module,
+    known: FxHashMap<FuncId, Option<Rc<Program<'m>>>>,
+}
+
+impl<'m> Programs<'m> {
+    /// None is decoded yet.
+    pub fn new(module: &'m Module) -> Self {
+        Self {
+            module,
+            known: FxHashMap::default(),
+        }
+    }
+
+    pub(super) fn get(&mut self, function: FuncId) -> Option<Rc<Program<'m>>> {
+        let module = self.module;
+        let make = || module.function(function).body.as_ref().map(|body| Rc::new(Program::new(module, body)));
+        self.known.entry(function).or_insert_with(make).clone()
+    }
+}
+
+/// What happens after an instruction.
+pub(super) enum Next {
+    /// The next instruction.
+    On,
+    /// The entry's place has been set.
+    Jumped,
+    /// The fiber waits.
+    Wait,
+}
+
+/// A CTA in execution.
+pub(super) struct Machine<'r, 'm> {
+    pub(super) programs: &'r mut Programs<'m>,
+    pub(super) setup: &'r Setup,
+    pub(super) threads: usize,
+    pub(super) layout: Layout<'m>,
+    pub(super) params: Params,
+    pub(super) log: Log,
+    pub(super) faults: FxHashMap<(Site, &'static str), Fault>,
+    /// Branches and the ways that some run has taken.
+    pub(super) covered: &'r mut FxHashSet<(Site, bool)>,
+    pub(super) specials: FxHashMap<&'static str, Value>,
+    pub(super) time: u32,
+    pub(super) fuel: u32,
+    /// Accesses at addresses that are not known.
+    pub(super) unknown: Vec<Site>,
+    pub(super) fibers: Vec<Fiber<'m>>,
+    /// Whether each warp runs on its own.
+    pub(super) by_warp: bool,
+    /// Barriers at which some have arrived: how many, and what they knew.
+    pub(super) arrived: FxHashMap<u64, (u32, Vec<u32>)>,
+    /// Those of them that wait for all threads.
+    pub(super) uncounted: FxHashSet<u64>,
+}
+
+impl<'m> Machine<'_, 'm> {
+    /// Runs the kernel from its start; answers why it could not be run to its end.
+    pub(super) fn run(&mut self, kernel: FuncId, program: &Rc<Program<'m>>) -> Result<(), Stop> {
+        let all = Mask::first(self.threads as u32);
+        let masks: Vec<Mask> = if self.by_warp {
+            (0..self.threads.div_ceil(32)).map(|warp| Mask::of_warp(warp, u32::MAX).and(&all)).collect()
+        } else {
+            vec![all]
+        };
+        for mask in masks {
+            self.fibers.push(Fiber {
+                frames: vec![Frame::new(kernel, program.clone(), mask)],
+                alive: mask,
+                waits: None,
+                cells: FxHashMap::default(),
+            });
+        }
+        loop {
+            let mut ran = false;
+            for at in 0..self.fibers.len() {
+                if self.fibers[at].waits.is_none() && !self.fibers[at].frames.is_empty() {
+                    ran = true;
+                    self.run_fiber(at)?;
+                    self.release();
+                }
+            }
+            if self.fibers.iter().all(|fiber| fiber.frames.is_empty()) {
+                return Ok(());
+            }
+            if !ran {
+                return Err(Stop::Deadlock);
+            }
+        }
+    }
+
+    /// Runs a fiber until it waits or ends.
+    fn run_fiber(&mut self, at: usize) -> Result<(), Stop> {
+        loop {
+            let fiber = &mut self.fibers[at];
+            let alive = fiber.alive;
+            let Some(frame) = fiber.frames.last_mut() else { return Ok(()) };
+            let Some(entry) = frame.stack.last_mut() else {
+                self.leave_function(at);
+                continue;
+            };
+            entry.mask = entry.mask.and(&alive);
+            if entry.mask.is_empty() || entry.pc == entry.until {
+                self.close(at);
+                continue;
+            }
+            let pc = entry.pc;
+            let program = frame.program.clone();
+            let Some(row) = program.rows.get(pc as usize) else {
+                self.end(at, true);
+                continue;
+            };
+            self.fuel = self.fuel.checked_sub(1).ok_or(Stop::Fuel)?;
+            self.time += 1;
+            match self.step(at, &program, pc, row)? {
+                Next::On => self.advance(at, pc + 1),
+                Next::Jumped => {}
+                Next::Wait => {
+                    self.advance(at, pc + 1);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Lets the running entry go on at another place.
+    fn advance(&mut self, at: usize, to: u32) {
+        let Some(frame) = self.fibers[at].frames.last_mut() else { return };
+        let Some(entry) = frame.stack.last_mut() else { return };
+        let (from, target) = (frame.program.cfg.block_of(InstId(entry.pc)), frame.program.cfg.block_of(InstId(to)));
+        entry.pc = to;
+        let start = frame.program.cfg.insts(target).start;
+        if start == to {
+            frame.pass(from, target);
+        }
+    }
+
+    /// Ends the running entry: its threads have met those below, or there are none left.
+    fn close(&mut self, at: usize) {
+        let threads = self.threads;
+        let Some(frame) = self.fibers[at].frames.last_mut() else { return };
+        let Some(mut entry) = frame.stack.pop() else { return };
+        if let Some(first) = entry.fork.take().and_then(|fork| fork.first) {
+            for (reg, other) in frame.regs.iter_mut().zip(&first) {
+                *reg = reg.merged(other, &entry.mask, threads);
+            }
+        }
+        // The first of two ways is done: the second starts from where both parted.
+        if let Some(fork) = frame.stack.last_mut().and_then(|top| top.fork.as_mut())
+            && fork.first.is_none()
+        {
+            let start = std::mem::take(&mut fork.start);
+            fork.first = Some(std::mem::replace(&mut frame.regs, start));
+        }
+    }
+
+    fn leave_function(&mut self, at: usize) {
+        let Some(done) = self.fibers[at].frames.pop() else { return };
+        if !self.fibers[at].frames.is_empty() {
+            self.pass_results(at, done.function);
+            let pc = self.fibers[at].frames.last().and_then(|frame| frame.stack.last()).map(|entry| entry.pc);
+            if let Some(pc) = pc {
+                self.advance(at, pc + 1);
+            }
+        }
+    }
+
+    /// The threads of the running entry end: the function, or altogether.
+    fn end(&mut self, at: usize, function_only: bool) {
+        let fiber = &mut self.fibers[at];
+        let outermost = fiber.frames.len() == 1;
+        let maybe = fiber.frames.iter().any(Frame::is_maybe);
+        let Some(frame) = fiber.frames.last_mut() else { return };
+        let Some(mask) = frame.stack.last().map(|entry| entry.mask) else { return };
+        self.end_these(at, &mask, function_only && !outermost, maybe);
+    }
+
+    /// These threads end. Where they only may have come here, they stay in the entries below.
+    pub(super) fn end_these(&mut self, at: usize, mask: &Mask, function_only: bool, maybe: bool) {
+        let fiber = &mut self.fibers[at];
+        if !function_only && !maybe {
+            fiber.alive = fiber.alive.minus(mask);
+        }
+        let Some(frame) = fiber.frames.last_mut() else { return };
+        let fork = frame.stack.iter().enumerate().rev().find_map(|(at, entry)| Some((at, entry.fork.as_ref()?)));
+        let bottom = match fork {
+            Some((at, fork)) if fork.first.is_none() => at + 1,
+            Some((at, _)) => at,
+            None => 0,
+        };
+        for entry in &mut frame.stack[bottom..] {
+            entry.mask = entry.mask.minus(mask);
+        }
+    }
+
+    fn step(&mut self, at: usize, program: &Rc<Program<'m>>, pc: u32, row: &Row) -> Result<Next, Stop> {
+        let site = Site {
+            function: self.fibers[at].frames.last().map_or(FuncId(0), |frame| frame.function),
+            inst: InstId(pc),
+        };
+        match &row.step {
+            Step::Nothing => Ok(Next::On),
+            Step::Branch(target) => self.branch(at, program, pc, row, site, *target),
+            Step::Switch(index, targets) => self.switch(at, site, index, targets),
+            Step::End(function_only) => self.guarded_end(at, row, *function_only, site),
+            Step::Barrier { op, id, count } => self.barrier(at, row, site, *op, id.as_ref(), count.as_ref()),
+            Step::Call(function) => self.call(at, *function, site),
+            _ => {
+                self.compute(at, row, site);
+                Ok(Next::On)
+            }
+        }
+    }
+
+    pub(super) fn mask(&self, at: usize) -> Mask {
+        let entry = self.fibers[at].frames.last().and_then(|frame| frame.stack.last());
+        entry.map(|entry| entry.mask).unwrap_or_default()
+    }
+
+    /// The threads of the running entry for which the guard holds, and those for which it is not known.
+    pub(super) fn executing(&self, at: usize, row: &Row) -> (Mask, Mask) {
+        let mask = self.mask(at);
+        let Some(guard) = row.guard else { return (mask, Mask::default()) };
+        let Some(value) = self.fibers[at].frames.last().and_then(|frame| frame.regs.get(guard.reg.index())) else {
+            return (mask, Mask::default());
+        };
+        let unknown = value.unknown_in(&mask);
+        let known = mask.minus(&unknown);
+        let holds = known.filter(|thread| value.of(thread).is_some_and(|bit| (bit & 1 == 1) != guard.negated));
+        (holds, unknown)
+    }
+
+    fn guarded_end(&mut self, at: usize, row: &Row, function_only: bool, site: Site) -> Result<Next, Stop> {
+        let (mut holds, unknown) = self.executing(at, row);
+        if !unknown.is_empty() && unknown == self.mask(at) && self.is_uniform_guard(at, row) && self.choose(site, None) {
+            holds = unknown;
+        }
+        let outermost = self.fibers[at].frames.len() == 1;
+        let maybe = self.fibers[at].frames.iter().any(Frame::is_maybe);
+        if row.guard.is_none() {
+            self.end(at, function_only);
+            return Ok(Next::Jumped);
+        }
+        self.end_these(at, &holds, function_only && !outermost, maybe);
+        Ok(Next::On)
+    }
+
+    fn is_uniform_guard(&self, at: usize, row: &Row) -> bool {
+        let frame = self.fibers[at].frames.last();
+        row.guard.is_some_and(|guard| frame.is_some_and(|frame| frame.regs[guard.reg.index()].is_uniform()))
+    }
+
+    /// Which way to go where both are possible: one that no run has taken, else the likely one.
+    fn choose(&mut self, site: Site, likely: Option<bool>) -> bool {
+        let way = match likely {
+            Some(way) if !self.setup.explore || self.covered.contains(&(site, !way)) => way,
+            Some(way) => !way,
+            None => self.covered.contains(&(site, false)) && !self.covered.contains(&(site, true)),
+        };
+        self.covered.insert((site, way));
+        way
+    }
+
+    fn branch(&mut self, at: usize, program: &Rc<Program<'m>>, pc: u32, row: &Row, site: Site, target: u32) -> Result<Next, Stop> {
+        let mask = self.mask(at);
+        let Some(guard) = row.guard else {
+            self.advance(at, target);
+            return Ok(Next::Jumped);
+        };
+        let (taken, unknown) = self.executing(at, row);
+        let falls = mask.minus(&taken).minus(&unknown);
+        let guess = self.fibers[at].frames.last().is_none_or(|frame| frame.regs[guard.reg.index()].guess);
+        let uniform = self.is_uniform_guard(at, row);
+        // Loops are not run for ever.
+        if let Some(way) = self.leaving(at, program, row.block, target, pc + 1, guess) {
+            self.advance(at, if way { target } else { pc + 1 });
+            return Ok(Next::Jumped);
+        }
+        let split_taken = if unknown.is_empty() && (taken.is_empty() || falls.is_empty()) {
+            let mut way = !taken.is_empty();
+            if guess && uniform && !self.fibers[at].frames.iter().any(Frame::is_maybe) {
+                way = self.choose(site, Some(way));
+            }
+            self.advance(at, if way { target } else { pc + 1 });
+            return Ok(Next::Jumped);
+        } else if unknown.is_empty() {
+            taken
+        } else if uniform && unknown == mask {
+            let way = self.choose(site, None);
+            self.advance(at, if way { target } else { pc + 1 });
+            return Ok(Next::Jumped);
+        } else {
+            return self.fork(at, program, row.block, target, pc + 1, taken.or(&unknown), falls.or(&unknown));
+        };
+        self.split(at, program, row.block, target, pc + 1, split_taken, falls);
+        Ok(Next::Jumped)
+    }
+
+    /// Whether it is time to leave a loop here, and which way leads out.
+    fn leaving(&self, at: usize, program: &Program, block: u32, target: u32, next: u32, guess: bool) -> Option<bool> {
+        let frame = self.fibers[at].frames.last()?;
+        let most = if guess { GUESSED_ROUNDS } else { MOST_ROUNDS };
+        let block_of = |inst: u32| program.cfg.block_of(InstId(inst));
+        let mut around = program.loops.around(block).filter(|id| frame.rounds[id.0 as usize] >= most);
+        around.find_map(|id| {
+            let stays = |inst: u32| program.loops.contains(id, block_of(inst));
+            match (stays(target), stays(next)) {
+                (true, false) => Some(false),
+                (false, true) => Some(true),
+                _ => None,
+            }
+        })
+    }
+
+    fn meeting(&self, program: &Program, block: u32) -> u32 {
+        let meeting = program.converge.meeting(block);
+        meeting.map_or(NEVER, |meeting| program.cfg.insts(meeting).start)
+    }
+
+    /// Lets the threads part.
+    #[allow(clippy::too_many_arguments)]
+    fn split(&mut self, at: usize, program: &Program, block: u32, target: u32, next: u32, taken: Mask, falls: Mask) {
+        let until = self.meeting(program, block);
+        let entry = |pc: u32, mask: Mask| Entry {
+            pc,
+            mask,
+            until,
+            fork: None,
+        };
+        let to = program.cfg.block_of(InstId(target));
+        let Some(frame) = self.fibers[at].frames.last_mut() else { return };
+        frame.pass(block, to);
+        let first = target.min(next);
+        let (early, late) = if first == target { ((target, taken), (next, falls)) } else { ((next, falls), (target, taken)) };
+        if let Some(top) = frame.stack.last_mut() {
+            top.pc = until;
+            if until == NEVER {
+                top.mask = Mask::default();
+            }
+        }
+        frame.stack.push(entry(late.0, late.1));
+        frame.stack.push(entry(early.0, early.1));
+    }
+
+    /// Runs both ways, one after the other, for threads of which it is not known which way they go.
+    #[allow(clippy::too_many_arguments)]
+    fn fork(&mut self, at: usize, program: &Program, block: u32, target: u32, next: u32, taken: Mask, falls: Mask) -> Result<Next, Stop> {
+        let until = self.meeting(program, block);
+        let Some(frame) = self.fibers[at].frames.last_mut() else { return Ok(Next::On) };
+        self.fuel = self.fuel.saturating_sub(frame.regs.len() as u32 / 16);
+        if let Some(top) = frame.stack.last_mut() {
+            top.pc = until;
+            if until == NEVER {
+                top.mask = Mask::default();
+            }
+        }
+        frame.pass(block, program.cfg.block_of(InstId(target)));
+        frame.stack.push(Entry {
+            pc: target,
+            mask: taken,
+            until,
+            fork: None,
+        });
+        frame.stack.push(Entry {
+            pc: next,
+            mask: falls,
+            until,
+            fork: Some(Box::new(Fork {
+                start: frame.regs.clone(),
+                first: None,
+            })),
+        });
+        Ok(Next::Jumped)
+    }
+
+    fn switch(&mut self, at: usize, site: Site, index: &Arg, targets: &[u32]) -> Result<Next, Stop> {
+        let value = self.read(at, index);
+        let Some(known) = value.constant().and_then(|index| targets.get(index as usize)) else {
+            return Err(Stop::Unclear(site, "an indexed branch goes where it is not known"));
+        };
+        self.advance(at, *known);
+        Ok(Next::Jumped)
+    }
+
+    fn call(&mut self, at: usize, function: FuncId, site: Site) -> Result<Next, Stop> {
+        let depth = self.fibers[at].frames.len();
+        let recursive = self.fibers[at].frames.iter().any(|frame| frame.function == function);
+        let program = self.programs.get(function).filter(|_| depth < DEEPEST && !recursive);
+        let Some(program) = program else {
+            return Err(Stop::Unclear(site, "the called function calls itself or is not known"));
+        };
+        if program.foreign.is_some() {
+            return Err(Stop::Unclear(site, "the called function waits in ways that are not followed"));
+        }
+        let mask = self.mask(at);
+        self.pass_arguments(at, function, site);
+        self.fibers[at].frames.push(Frame::new(function, program, mask));
+        Ok(Next::Jumped)
+    }
+
+    fn barrier(&mut self, at: usize, row: &Row, site: Site, op: BarrierOp, id: Option<&Arg>, count: Option<&Arg>) -> Result<Next, Stop> {
+        for def in &row.defs {
+            // Whatever comes out, all threads get the same.
+            let token = Value::token(self.time);
+            let mask = self.mask(at);
+            self.write(at, *def, token, &mask, &Mask::default());
+        }
+        let (holds, unknown) = self.executing(at, row);
+        let maybe = self.fibers[at].frames.iter().any(Frame::is_maybe);
+        if holds.is_empty() && unknown.is_empty() {
+            return Ok(Next::On);
+        }
+        let uniform = self.is_uniform_guard(at, row);
+        if (!unknown.is_empty() && !uniform) || maybe {
+            return Err(Stop::Tangled(site));
+        }
+        let alive = self.fibers[at].alive;
+        let count = match count.map(|count| self.read(at, count)) {
+            None => None,
+            Some(value) => Some(value.constant().ok_or(Stop::Unclear(site, "a barrier's count is not known"))?),
+        };
+        let whole = holds.or(&unknown) == alive;
+        let full = count.is_none_or(|count| count >= u64::from(alive.len()));
+        if !self.by_warp {
+            if !whole || !full || op == BarrierOp::Arrive {
+                return Err(Stop::NeedsWarps);
+            }
+            self.log.clear();
+            return Ok(Next::On);
+        }
+        if !whole {
+            return Err(Stop::Tangled(site));
+        }
+        let id = match id.map(|id| self.read(at, id)) {
+            None => 0,
+            Some(value) => value.constant().ok_or(Stop::Unclear(site, "a barrier's number is not known"))?,
+        };
+        self.arrive(at, id & 0xffff_ffff, op, count);
+        Ok(if op == BarrierOp::Arrive { Next::On } else { Next::Wait })
+    }
+
+    fn read_special(&mut self, special: Special) -> Value {
+        let setup = self.setup;
+        self.specials.entry(special.name()).or_insert_with(|| setup.special(special)).clone()
+    }
+
+    /// What a source holds.
+    pub(super) fn read(&mut self, at: usize, arg: &Arg) -> Value {
+        match arg {
+            Arg::Known(value) => Value::same(*value),
+            Arg::Special(special) => self.read_special(*special),
+            Arg::Symbol(symbol, by) => match self.layout.address(*symbol) {
+                Some(address) => Value::same(address.wrapping_add(*by as u64)),
+                None => Value::token(0x2000_0000 + symbol.0),
+            },
+            Arg::Reg(reg, by, negated) => {
+                let value = self.fibers[at].frames.last().and_then(|frame| frame.regs.get(reg.index()));
+                let value = value.cloned().unwrap_or_else(Value::chaos);
+                match (*by, *negated) {
+                    (0, false) => value,
+                    (0, true) => self.map(&value, |bits| bits ^ 1),
+                    (by, _) => self.map(&value, |bits| bits.wrapping_add(by as u64)),
+                }
+            }
+            Arg::Other => Value::chaos(),
+        }
+    }
+}
