@@ -3,6 +3,7 @@
 use super::Launch;
 use super::named::{self, Numbered};
 use super::parting::{self, Parting};
+use super::trials::{self, Tried};
 use crate::ptx::analysis::{Analysis, BarrierSite, Unit};
 use crate::ptx::ir::{Body, FuncId, InstId};
 use crate::ptx::isa::Effect;
@@ -20,6 +21,8 @@ pub struct Context<'p> {
     lines: Vec<u32>,
     partings: OnceCell<Vec<Parting>>,
     numbered: OnceCell<Vec<Numbered>>,
+    tried: OnceCell<Vec<Tried>>,
+    launch: Launch,
 }
 
 impl<'p> Context<'p> {
@@ -33,6 +36,8 @@ impl<'p> Context<'p> {
                 .collect(),
             partings: OnceCell::new(),
             numbered: OnceCell::new(),
+            tried: OnceCell::new(),
+            launch: *launch,
         }
     }
 
@@ -66,6 +71,11 @@ impl<'p> Context<'p> {
     pub(super) fn numbered(&self) -> &[Numbered] {
         self.numbered
             .get_or_init(|| self.units().flat_map(named::find).collect())
+    }
+
+    /// What trial runs of the kernels have shown.
+    pub(super) fn tried(&self) -> &[Tried] {
+        self.tried.get_or_init(|| trials::all(&self.parsed.module, &self.launch))
     }
 }
 

@@ -5,9 +5,11 @@ mod context;
 mod explain;
 mod named;
 mod parting;
+mod racing;
 mod rule;
 pub mod rules;
 mod status;
+mod trials;
 
 pub use rule::{RULES, Rule, rule_named};
 

@@ -33,6 +33,14 @@ pub const RULES: &[Rule] = &[
     rules::bar019::RULE,
     rules::isa020::RULE,
     rules::isa021::RULE,
+    rules::race001::RULE,
+    rules::race002::RULE,
+    rules::race003::RULE,
+    rules::race004::RULE,
+    rules::race005::RULE,
+    rules::race007::RULE,
+    rules::race009::RULE,
+    rules::race010::RULE,
 ];
 
 /// The rule of that code or name.

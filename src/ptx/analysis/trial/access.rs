@@ -34,7 +34,7 @@ impl Machine<'_, '_> {
             Some((symbol, offset)) => self.cell(at, row, access, symbol, offset, holds, unknown),
             None => self.results(at, row, access, &address, holds, unknown),
         }
-        self.touch(at, access, site, &address, &known, maybe);
+        self.touch(at, row, access, site, &address, &known, maybe);
     }
 
     /// Where in a local variable all threads go, if they do.
@@ -125,12 +125,16 @@ impl Machine<'_, '_> {
     }
 
     /// Notes what the threads access, and what is wrong with it.
-    fn touch(&mut self, at: usize, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
+    #[allow(clippy::too_many_arguments)]
+    fn touch(&mut self, at: usize, row: &Row, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
         let values: Vec<Value> = access.values.iter().map(|value| self.read(at, value)).collect();
         let broadcast = matches!(address.data, Data::Same(_)) && lanes.len() > 1;
         self.fuel = self.fuel.saturating_sub(lanes.len() / 16 * access.elements);
         let size = access.bytes * access.elements;
         let mut logged = false;
+        let guess = address.guess && !self.is_buffer(access, address, lanes);
+        let guess = guess || self.fibers[at].frames.last().is_some_and(|frame| frame.is_guessed(row.block));
+        let address_data = &address.data;
         for thread in lanes.iter() {
             if access.rows.is_some_and(|rows| thread as u32 % 32 >= rows) {
                 continue;
@@ -138,13 +142,21 @@ impl Machine<'_, '_> {
             let Some(address) = address.of(thread) else { continue };
             let (space, place) = resolve(access.space, address);
             let region = self.layout.region(space, place);
-            self.check(site, access, region, place, size, thread as u32, maybe);
+            self.check(access, region, place, size, Fault {
+                site,
+                kind: FaultKind::RawShared { address: place },
+                thread: thread as u32,
+                maybe,
+                guess,
+                constant: matches!(address_data, Data::Same(_)),
+            });
             let shared = matches!(region, Region::Shared(..) | Region::RawShared);
             let global = matches!(region, Region::Buffer(_)) || matches!(region, Region::Variable(..) if space != Space::Const && access.space != Space::Const);
             if !(shared && space == Space::Shared || global) {
                 continue;
             }
             logged = true;
+            self.note_read_only(access, site, place, size, shared);
             for element in 0..access.elements {
                 let touch = Touch {
                     site,
@@ -152,8 +164,8 @@ impl Machine<'_, '_> {
                     address: place + u64::from(element * access.bytes),
                     bytes: access.bytes,
                     writes: access.writes,
-                    atomic: access.atomic,
-                    strong: access.strong,
+                    atomic: access.atomic || access.strong && !access.volatile,
+                    strong: access.volatile,
                     mark: values.get(element as usize).and_then(|value| value.mark(thread)),
                     maybe,
                     broadcast,
@@ -167,35 +179,49 @@ impl Machine<'_, '_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn check(&mut self, site: Site, access: &Access, region: Region, address: u64, size: u32, thread: u32, maybe: bool) {
-        let mut fault = |kind: FaultKind| {
-            let known = self.faults.entry((site, kind.name())).or_insert(Fault {
-                site,
-                kind,
-                thread,
-                maybe,
-            });
-            if known.maybe && !maybe {
-                *known = Fault { site, kind, thread, maybe };
+    /// Whether the address is made up for where a buffer lies, and for that alone.
+    fn is_buffer(&self, access: &Access, address: &Value, lanes: &Mask) -> bool {
+        let first = lanes.lowest().and_then(|thread| address.of(thread));
+        first.is_some_and(|first| {
+            let (space, place) = resolve(access.space, first);
+            matches!(self.layout.region(space, place), Region::Buffer(_))
+        })
+    }
+
+    fn note_read_only(&mut self, access: &Access, site: Site, address: u64, size: u32, shared: bool) {
+        if shared || !self.has_read_only || self.written.len() > 1 << 16 {
+            return;
+        }
+        for word in address / 4..(address + u64::from(size)).div_ceil(4) {
+            let words = if access.nc { &mut self.read_only } else { &mut self.written };
+            if access.nc || access.writes {
+                words.entry(word).or_insert(site);
             }
-        };
+        }
+    }
+
+    fn check(&mut self, access: &Access, region: Region, address: u64, size: u32, mut found: Fault) {
         let module = self.programs.module;
-        match region {
+        found.kind = match region {
             Region::Shared(symbol, offset) | Region::Local(symbol, offset) | Region::Variable(symbol, offset) => {
                 let Some(variable) = module.variable(symbol) else { return };
-                if let Some(held) = variable.size().filter(|held| *held > 0)
-                    && (offset < 0 || offset as u64 + u64::from(size) > held)
-                {
-                    fault(FaultKind::OutOfBounds { symbol, offset, size, held });
-                } else if offset.rem_euclid(i64::from(size)) != 0 && size.is_power_of_two() {
-                    fault(FaultKind::Misaligned { symbol, offset, size });
+                let held = variable.size().filter(|held| *held > 0);
+                if let Some(held) = held.filter(|held| offset < 0 || offset as u64 + u64::from(size) > *held) {
+                    FaultKind::OutOfBounds { symbol, offset, size, held }
+                } else if size.is_power_of_two() && offset.rem_euclid(i64::from(size)) != 0 {
+                    FaultKind::Misaligned { symbol, offset, size }
+                } else {
+                    return;
                 }
             }
-            Region::RawShared => fault(FaultKind::RawShared { address }),
-            Region::NotGeneric(symbol) => fault(FaultKind::NotGeneric { symbol }),
-            Region::Buffer(_) if matches!(access.space, Space::Shared | Space::Local) => {}
-            _ => {}
+            Region::RawShared => FaultKind::RawShared { address },
+            Region::NotGeneric(symbol) => FaultKind::NotGeneric { symbol },
+            Region::Elsewhere if matches!(access.space, Space::Shared | Space::Local) && address >> 57 != 0 => FaultKind::Generic { space: access.space },
+            _ => return,
+        };
+        let known = self.faults.entry((found.site, found.kind.name())).or_insert(found);
+        if (known.guess, known.maybe) > (found.guess, found.maybe) {
+            *known = found;
         }
     }
 }

@@ -38,6 +38,8 @@ pub(super) struct Frame<'m> {
     pub(super) stack: Vec<Entry>,
     /// Per loop, how often its header has been passed since it was entered.
     pub(super) rounds: Vec<u32>,
+    /// Per block, whether the branch at its end has rested on a number that was made up.
+    pub(super) guessed: Vec<bool>,
 }
 
 impl<'m> Frame<'m> {
@@ -52,6 +54,7 @@ impl<'m> Frame<'m> {
             function,
             regs: vec![Value::UNSET; program.body.regs.len()],
             rounds: vec![0; program.loops.len()],
+            guessed: vec![false; program.cfg.blocks() as usize + 1],
             stack: vec![entry],
             program,
         }
@@ -60,6 +63,19 @@ impl<'m> Frame<'m> {
     /// Whether what runs now may not run at all.
     pub(super) fn is_maybe(&self) -> bool {
         self.stack.iter().any(|entry| entry.fork.is_some())
+    }
+
+    /// Whether it rests on made-up numbers that control has come to a block.
+    pub(super) fn is_guessed(&self, block: u32) -> bool {
+        let Program { cfg, loops, converge, .. } = &*self.program;
+        let dominators = std::iter::successors(cfg.dom().idom(block), |above| cfg.dom().idom(*above));
+        let mut decides = dominators.filter(|above| self.guessed[*above as usize]);
+        if decides.any(|above| !converge.is_passed_after(block, above)) {
+            return true;
+        }
+        let again = loops.around(block).filter(|id| self.rounds[id.0 as usize] > 0);
+        let mut exits = again.flat_map(|id| (0..cfg.blocks()).filter(move |at| self.guessed[*at as usize] && loops.contains(id, *at)));
+        exits.next().is_some()
     }
 
     /// Counts rounds of loops when control goes from one block to another.

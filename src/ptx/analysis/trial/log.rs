@@ -132,12 +132,11 @@ impl Log {
             mark: touch.mark,
         };
         let entries = self.words.entry(word).or_default();
-        let mut alike = 0;
-        let mut others = false;
+        let (mut alike, mut near) = (0, 0);
         for known in entries.iter() {
             if known.touch.site == touch.site && known.touch.writes == touch.writes {
                 alike += 1;
-                others |= known.touch.thread as usize / 32 != warp;
+                near += usize::from(known.touch.thread as usize / 32 == warp);
             }
             if let Some(conflict) = conflict(known, &entry, &self.synced, &self.clocks, word * 4) {
                 let place = self.conflicts.entry((conflict.first, conflict.second)).or_insert(conflict);
@@ -146,8 +145,8 @@ impl Log {
                 }
             }
         }
-        // Two threads of each instruction are enough, if possible of two warps; the last ones count once lanes synchronise.
-        if alike >= 2 && (others || alike >= 4) {
+        // Two threads of each of two warps are enough for an instruction; the last ones count once lanes synchronise.
+        if alike >= 4 || near >= 2 {
             let stale = |known: &Entry| known.touch.site == touch.site && known.time < time && known.bytes == bytes;
             if let Some(old) = entries.iter().position(stale) {
                 entries[old] = entry;

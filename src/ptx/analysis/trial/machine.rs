@@ -65,6 +65,11 @@ pub(super) struct Machine<'r, 'm> {
     pub(super) specials: FxHashMap<&'static str, Value>,
     pub(super) time: u32,
     pub(super) fuel: u32,
+    /// Words that are read through the read-only path, and by what; words that are written.
+    pub(super) read_only: FxHashMap<u64, Site>,
+    pub(super) written: FxHashMap<u64, Site>,
+    /// Whether the kernel reads through the read-only path at all.
+    pub(super) has_read_only: bool,
     /// Accesses at addresses that are not known.
     pub(super) unknown: Vec<Site>,
     pub(super) fibers: Vec<Fiber<'m>>,
@@ -293,8 +298,14 @@ impl<'m> Machine<'_, 'm> {
         let falls = mask.minus(&taken).minus(&unknown);
         let guess = self.fibers[at].frames.last().is_none_or(|frame| frame.regs[guard.reg.index()].guess);
         let uniform = self.is_uniform_guard(at, row);
+        if guess && let Some(frame) = self.fibers[at].frames.last_mut() {
+            frame.guessed[row.block as usize] = true;
+        }
         // Loops are not run for ever.
         if let Some(way) = self.leaving(at, program, row.block, target, pc + 1, guess) {
+            if let Some(frame) = self.fibers[at].frames.last_mut() {
+                frame.guessed[row.block as usize] = true;
+            }
             self.advance(at, if way { target } else { pc + 1 });
             return Ok(Next::Jumped);
         }

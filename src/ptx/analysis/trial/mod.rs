@@ -78,15 +78,21 @@ pub enum FaultKind {
         /// The variable.
         symbol: SymbolId,
     },
+    /// A generic address is used as one of this space.
+    Generic {
+        /// The space.
+        space: crate::ptx::types::Space,
+    },
 }
 
 impl FaultKind {
-    fn name(&self) -> &'static str {
+    /// What kind of fault it is.
+    pub fn name(&self) -> &'static str {
         match self {
             FaultKind::OutOfBounds { .. } => "bounds",
             FaultKind::Misaligned { .. } => "aligned",
             FaultKind::RawShared { .. } => "raw",
-            FaultKind::NotGeneric { .. } => "generic",
+            FaultKind::NotGeneric { .. } | FaultKind::Generic { .. } => "generic",
         }
     }
 }
@@ -102,6 +108,10 @@ pub struct Fault {
     pub thread: u32,
     /// Whether it may not happen.
     pub maybe: bool,
+    /// Whether it rests on a number that was made up.
+    pub guess: bool,
+    /// Whether all threads access the same address.
+    pub constant: bool,
 }
 
 /// What a run has shown.
@@ -114,6 +124,8 @@ pub struct Outcome {
     pub sites: FxHashSet<Site>,
     /// Accesses at addresses that are not known.
     pub unknown: Vec<Site>,
+    /// Loads through the read-only path of what the kernel stores, with the store.
+    pub read_only: Vec<(Site, Site)>,
     /// Why the run was not finished.
     pub stop: Option<Stop>,
 }
@@ -160,6 +172,9 @@ fn attempt(
         specials: FxHashMap::default(),
         time: 1,
         fuel,
+        read_only: FxHashMap::default(),
+        written: FxHashMap::default(),
+        has_read_only: program.rows.iter().any(|row| matches!(&row.step, program::Step::Access(access) if access.nc)),
         unknown: Vec::new(),
         fibers: Vec::new(),
         by_warp,
@@ -182,7 +197,12 @@ fn attempt(
     }
     let mut faults: Vec<Fault> = machine.faults.values().copied().collect();
     faults.sort_by_key(|fault| (fault.site, fault.kind.name()));
+    let both = machine.read_only.iter().filter_map(|(word, load)| Some((*load, *machine.written.get(word)?)));
+    let mut read_only: Vec<(Site, Site)> = both.collect();
+    read_only.sort();
+    read_only.dedup_by_key(|pair| pair.0);
     Some(Outcome {
+        read_only,
         conflicts,
         faults,
         sites: machine.log.sites,

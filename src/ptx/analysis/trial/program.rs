@@ -8,7 +8,7 @@ use crate::ptx::ir::{
     Address, BarrierKind, BarrierOp, Base, Body, FuncId, Guard, Inst, InstId, Module, Operand, RegId, Special, SymbolId,
 };
 use crate::ptx::isa::Effect;
-use crate::ptx::types::{Kind, Space, Type};
+use crate::ptx::types::{Space, Type};
 use smallvec::SmallVec;
 
 /// A source.
@@ -321,9 +321,4 @@ fn branch(body: &Body, inst: &Inst) -> Step {
     let places: Option<Vec<u32>> = labels.iter().map(|label| place(*label).map(|at| at.0)).collect();
     let index = inst.operands.first().map_or(Arg::Other, arg);
     places.map_or(Step::Foreign, |places| Step::Switch(index, places.into()))
-}
-
-/// Whether values of the type are numbers that can be computed with.
-pub(super) fn is_number(ty: Option<Type>) -> bool {
-    ty.is_some_and(|ty| ty.kind() != Kind::Float && ty.bits() <= 64)
 }
