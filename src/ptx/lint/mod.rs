@@ -3,6 +3,7 @@
 mod bounds;
 mod context;
 mod explain;
+mod memory;
 mod named;
 mod parting;
 mod racing;

@@ -210,6 +210,9 @@ impl Machine<'_, '_> {
                     FaultKind::OutOfBounds { symbol, offset, size, held }
                 } else if size.is_power_of_two() && offset.rem_euclid(i64::from(size)) != 0 {
                     FaultKind::Misaligned { symbol, offset, size }
+                } else if variable.alignment() < size {
+                    let align = variable.alignment();
+                    FaultKind::Underaligned { symbol, align, size }
                 } else {
                     return;
                 }

@@ -68,6 +68,15 @@ pub enum FaultKind {
         /// Bytes accessed.
         size: u32,
     },
+    /// Its variable need not lie at a multiple of its size.
+    Underaligned {
+        /// The variable.
+        symbol: SymbolId,
+        /// The variable's alignment.
+        align: u32,
+        /// Bytes accessed.
+        size: u32,
+    },
     /// Shared memory is addressed by a number.
     RawShared {
         /// The number.
@@ -91,6 +100,7 @@ impl FaultKind {
         match self {
             FaultKind::OutOfBounds { .. } => "bounds",
             FaultKind::Misaligned { .. } => "aligned",
+            FaultKind::Underaligned { .. } => "underaligned",
             FaultKind::RawShared { .. } => "raw",
             FaultKind::NotGeneric { .. } | FaultKind::Generic { .. } => "generic",
         }
