@@ -52,13 +52,14 @@ pub(super) fn findings(context: &Context, code: Code, wanted: Kind, say: impl Fn
     let mut found = Vec::new();
     for tried in context.tried() {
         for race in tried.races.iter().filter(|race| kind(&race.conflict) == wanted) {
-            found.push(diag(context, tried, race, code, say(context, tried, race)));
+            found.push(finding(context, tried, race, code, say(context, tried, race)));
         }
     }
     found
 }
 
-fn diag(context: &Context, tried: &Tried, race: &Race, code: Code, message: String) -> Diag {
+/// The finding for a race.
+pub(super) fn finding(context: &Context, tried: &Tried, race: &Race, code: Code, message: String) -> Diag {
     let conflict = &race.conflict;
     let at = |site: Site| context.span(site.function, site.inst);
     let place = place(context, conflict);
@@ -145,6 +146,13 @@ pub(super) fn address(context: &Context, symbol: SymbolId, offset: i64) -> Strin
 pub(super) fn thread(index: u32, [x, y, _]: [u32; 3]) -> String {
     let (x, y) = (x.max(1), y.max(1));
     format!("({}, {}, {})", index % x, index / x % y, index / x / y)
+}
+
+/// The `sm_` number of the module's target.
+pub(super) fn sm(context: &Context) -> Option<u32> {
+    let words = &context.parsed.module.header.target;
+    let number = words.iter().find_map(|word| word.strip_prefix("sm_"))?;
+    number.trim_end_matches(|letter: char| letter.is_ascii_alphabetic()).parse().ok()
 }
 
 /// The opcode at a site, in backquotes.

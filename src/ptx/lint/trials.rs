@@ -5,7 +5,7 @@ use crate::ptx::analysis::Shape;
 use crate::ptx::analysis::trial::{self, Conflict, Fault, Outcome, Programs, Setup, Site, Stop};
 use crate::ptx::diag::Level;
 use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, InstId, Module, Operand};
-use crate::ptx::isa::Effect;
+use crate::ptx::isa::{Effect, Extent};
 use crate::ptx::types::Space;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -74,11 +74,12 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
     for block in &blocks {
         shaped.push(try_shape(programs, id, *block, launch.grid, fuel, shaped.is_empty())?);
     }
+    let line = !matches!(shape, Shape::Unknown(_));
     let obstacle = trial::obstacle(programs, id);
     let mut tried = Tried {
         function: id,
         races: Vec::new(),
-        faults: faults(&shaped),
+        faults: faults(&shaped, line),
         read_only: shaped.last()?.runs.first()?.read_only.clone(),
         assumed: !matches!(shape, Shape::Exact(_)),
         unclear: None,
@@ -86,6 +87,9 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
     match obstacle {
         Some((inst, why)) => tried.unclear = Some((Some(inst), why.to_owned())),
         None => {
+            if shaped.len() > 1 && has_barrier(body) && shaped[0].block == [32, 1, 1] {
+                shaped.remove(0);
+            }
             tried.races = races(&shaped);
             // What buffers in global memory hold room for is not known: without a launch nothing is sure there.
             for race in tried.races.iter_mut().filter(|race| tried.assumed && !race.conflict.shared) {
@@ -107,17 +111,21 @@ fn is_worth_it(body: &Body) -> bool {
 
 /// The shapes to try: the exact one, else some usual ones, the smallest first.
 fn blocks(shape: Shape, body: &Body) -> Vec<[u32; 3]> {
-    let has_barrier = body.insts.iter().any(|inst| inst.op.effect == Effect::Barrier);
-    let reads = |name: &str| {
-        let is_read = |operand: &Operand| matches!(operand, Operand::Special(special) if special.name() == name);
-        body.insts.iter().any(|inst| inst.operands.iter().any(is_read))
+    let specials = || {
+        let operands = body.insts.iter().flat_map(|inst| &inst.operands);
+        operands.filter_map(|operand| match operand {
+            Operand::Special(special) => Some(special),
+            _ => None,
+        })
     };
+    let reads = |name: &str| specials().any(|special| special.name() == name);
     let usual: Vec<[u32; 3]> = match shape {
         Shape::Exact(dims) => return vec![dims],
-        Shape::Line(_) if has_barrier => vec![[64, 1, 1], [128, 1, 1], [256, 1, 1]],
-        Shape::Line(_) => vec![[32, 1, 1], [64, 1, 1], [256, 1, 1]],
+        // Whoever does not ask which thread it is, is alone.
+        _ if !specials().any(|special| special.info().extent > Extent::Cta) => vec![[1, 1, 1]],
+        Shape::Line(_) => vec![[32, 1, 1], [64, 1, 1], [128, 1, 1], [256, 1, 1]],
         Shape::Unknown(_) if reads("%tid.z") => vec![[4, 4, 4], [8, 8, 4]],
-        Shape::Unknown(_) => vec![[16, 16, 1], [32, 8, 1], [32, 32, 1]],
+        Shape::Unknown(_) => vec![[8, 8, 1], [16, 16, 1], [32, 8, 1], [32, 32, 1]],
     };
     let most = shape.most_threads();
     let mut fitting: Vec<[u32; 3]> = usual.into_iter().filter(|dims| dims.iter().product::<u32>() <= most).collect();
@@ -125,6 +133,11 @@ fn blocks(shape: Shape, body: &Body) -> Vec<[u32; 3]> {
         fitting.push([most.max(1), 1, 1]);
     }
     fitting
+}
+
+/// Whether the kernel waits for all threads of its CTA, so that it has more than one warp.
+fn has_barrier(body: &Body) -> bool {
+    body.insts.iter().any(|inst| inst.op.effect == Effect::Barrier)
 }
 
 fn try_shape(programs: &mut Programs, id: FuncId, block: [u32; 3], grid: Option<[u32; 3]>, fuel: u32, explore: bool) -> Option<Shaped> {
@@ -176,7 +189,13 @@ fn confirmed(runs: &[Outcome]) -> FxHashMap<Pair, Conflict> {
 
 fn races(shaped: &[Shaped]) -> Vec<Race> {
     let plausible: Vec<&Shaped> = shaped.iter().filter(|shaped| fits(shaped)).collect();
-    let shapes: Vec<&Shaped> = if plausible.is_empty() { shaped.iter().collect() } else { plausible };
+    // A shape whose threads fill an array to the brim is the one that the kernel is written for.
+    let made_for = plausible.iter().rev().find(|shaped| shaped.runs.iter().all(|run| run.fills));
+    let shapes: Vec<&Shaped> = match made_for {
+        Some(shaped) => vec![*shaped],
+        None if plausible.is_empty() => shaped.iter().collect(),
+        None => plausible,
+    };
     let per_shape: Vec<FxHashMap<Pair, Conflict>> = shapes.iter().map(|shaped| confirmed(&shaped.runs)).collect();
     let mut found: FxHashMap<Pair, Race> = FxHashMap::default();
     for (shaped, conflicts) in shapes.iter().zip(&per_shape) {
@@ -239,13 +258,14 @@ fn group(mut all: Vec<Race>) -> Vec<Race> {
     kept
 }
 
-fn faults(shaped: &[Shaped]) -> Vec<Faulty> {
+/// `nested`: what a small CTA does, a larger one does, too.
+fn faults(shaped: &[Shaped], nested: bool) -> Vec<Faulty> {
     let mut found: FxHashMap<(Site, &'static str), Faulty> = FxHashMap::default();
     let key = |fault: &Fault| (fault.site, fault.kind.name());
     for shaped_one in shaped {
         for fault in shaped_one.runs.iter().flat_map(|run| &run.faults) {
             let certain = |fault: &&Fault| !fault.guess && !fault.maybe;
-            let everywhere = shaped.iter().all(|shaped| {
+            let everywhere = (nested || fault.constant) && shaped.iter().all(|shaped| {
                 let mut faults = shaped.runs.iter().flat_map(|run| &run.faults);
                 faults.any(|other| key(other) == key(fault) && certain(&other))
             });

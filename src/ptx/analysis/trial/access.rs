@@ -3,6 +3,7 @@
 use super::log::{Site, Touch};
 use super::machine::Machine;
 use super::mask::Mask;
+use super::node;
 use super::program::{Access, Arg, Row};
 use super::space::{Layout, Region};
 use super::value::{Data, Value};
@@ -58,9 +59,15 @@ impl Machine<'_, '_> {
         if !access.reads {
             return;
         }
-        for (place, def) in row.defs.iter().enumerate() {
+        for def in &row.defs {
             let one = address.is_uniform() && !access.atomic && access.rows.is_none() && !self.is_own(address, access);
-            let value = if one { Value::token((self.time << 3).wrapping_add(place as u32)) } else { Value::chaos() };
+            let value = if one {
+                Value::some()
+            } else if access.atomic || access.rows.is_some() || self.is_own(address, access) {
+                Value::chaos()
+            } else {
+                Value::unknown(node::at(address), true)
+            };
             self.write(at, *def, value, holds, unknown);
         }
     }
@@ -166,7 +173,7 @@ impl Machine<'_, '_> {
                     writes: access.writes,
                     atomic: access.atomic || access.strong && !access.volatile,
                     strong: access.volatile,
-                    mark: values.get(element as usize).and_then(|value| value.mark(thread)),
+                    value: values.get(element as usize).cloned(),
                     maybe,
                     broadcast,
                     shared,
@@ -176,6 +183,7 @@ impl Machine<'_, '_> {
         }
         if logged {
             self.log.sites.insert(site);
+            self.fills |= access.writes && !maybe && self.fills_variable(at, address, lanes, size);
         }
     }
 
@@ -186,6 +194,21 @@ impl Machine<'_, '_> {
             let (space, place) = resolve(access.space, first);
             matches!(self.layout.region(space, place), Region::Buffer(_))
         })
+    }
+
+    /// Whether the CTA's threads write a shared variable from its start to its end, all at once.
+    fn fills_variable(&self, at: usize, address: &Value, lanes: &Mask, size: u32) -> bool {
+        let Data::Each(each) = &address.data else { return false };
+        if self.by_warp || self.fibers[at].alive != *lanes || !each.unknown.is_empty() {
+            return false;
+        }
+        let (Some(first), Some(last)) = (each.values.iter().min(), each.values.iter().max()) else { return false };
+        let held = |symbol| self.programs.module.variable(symbol).and_then(|variable| variable.size());
+        let (_, place) = Layout::locate(*first);
+        match self.layout.region(Space::Shared, place) {
+            Region::Shared(symbol, 0) => held(symbol) == Some(last - first + u64::from(size)),
+            _ => false,
+        }
     }
 
     fn note_read_only(&mut self, access: &Access, site: Site, address: u64, size: u32, shared: bool) {

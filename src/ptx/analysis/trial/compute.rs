@@ -3,6 +3,7 @@
 use super::log::Site;
 use super::machine::Machine;
 use super::mask::Mask;
+use super::node;
 use super::program::{Arg, Exchange, Row, Step};
 use super::space::Layout;
 use super::value::{Data, Value};
@@ -45,9 +46,10 @@ impl Machine<'_, '_> {
                 self.exchange(at, row, exchange.as_deref(), &holds, &unknown);
             }
             Step::Opaque => {
-                let value = self.opaque(at, row, site);
-                for def in &row.defs {
-                    self.write(at, *def, value.clone(), &holds, &unknown);
+                let value = self.opaque(at, row);
+                for (place, def) in row.defs.iter().enumerate() {
+                    let part = if place == 0 { value.clone() } else { self.map(&value, |bits| bits ^ place as u64) };
+                    self.write(at, *def, part, &holds, &unknown);
                 }
             }
             _ => {
@@ -97,9 +99,9 @@ impl Machine<'_, '_> {
                 result
             }
             Data::Unset => Value::UNSET,
-            // What is made of something unknown by a copy that changes it is another unknown.
-            Data::Unknown(token) => Value {
-                data: Data::Unknown(if *token == 0 { 0 } else { token.rotate_left(7) ^ 0x9e37 }),
+            // All changes are alike in all threads.
+            Data::Unknown(_) => Value {
+                data: node::made(change(0) ^ change(1).rotate_left(32), false, vec![value.clone()]),
                 ..*value
             },
         }
@@ -124,7 +126,7 @@ impl Machine<'_, '_> {
                     guess,
                     ..Value::same(result)
                 },
-                None => Value::token(self.time),
+                None => Value::some(),
             };
         }
         if values.iter().any(|value| value.constant().is_some_and(|known| scalar.absorbs(known)))
@@ -173,7 +175,7 @@ impl Machine<'_, '_> {
             if bit & 1 == 1 { yes } else { no }
         } else if which.is_unknown() && which.is_uniform() && yes.is_unknown() && no.is_unknown() && yes.is_uniform() && no.is_uniform() {
             // One of two things that are alike in all threads, by a choice that is, too.
-            Value::token(self.time)
+            Value::some()
         } else if unknown.is_empty() {
             let chosen = all.filter(|thread| which.of(thread).is_some_and(|bit| bit & 1 == 1));
             no.blended(yes, &chosen, self.threads)
@@ -181,7 +183,7 @@ impl Machine<'_, '_> {
             let uniform = which.is_uniform() && yes.is_uniform() && no.is_uniform();
             let mut merged = no.merged(&yes, &all, self.threads);
             if uniform && merged.is_unknown() {
-                merged = Value::token(self.time);
+                merged = Value::some();
             }
             merged
         };
@@ -190,19 +192,14 @@ impl Machine<'_, '_> {
     }
 
     /// A result that depends on the sources, and on nothing else.
-    fn opaque(&mut self, at: usize, row: &Row, site: Site) -> Value {
+    fn opaque(&mut self, at: usize, row: &Row) -> Value {
         let Some(frame) = self.fibers[at].frames.last() else { return Value::chaos() };
-        let inst = &frame.program.body.insts[site.inst.index()];
-        let own = inst.operands.iter().any(|operand| match operand {
-            crate::ptx::ir::Operand::Special(special) => special.info().extent > crate::ptx::isa::Extent::Cta,
-            _ => false,
-        });
-        let fragments = ["mma", "wmma", "movmatrix"].contains(&inst.op.base());
-        let uniform = row.uses.iter().all(|reg| frame.regs[reg.index()].is_uniform());
-        if own || fragments || !uniform {
+        if row.own {
             return Value::chaos();
         }
-        Value::token(self.time)
+        let skip = usize::from(row.guard.is_some());
+        let parts: Vec<Value> = row.uses.iter().skip(skip).map(|reg| frame.regs[reg.index()].clone()).collect();
+        mixed(&parts, row)
     }
 
     /// The lanes named by a mask wait for each other.
@@ -233,6 +230,7 @@ impl Machine<'_, '_> {
             let wanted = if elect { row.defs.len() - 1 } else { 0 };
             let value = match &computed {
                 Some(value) if place == wanted => value.clone(),
+                _ if row.warp_wide => Value::unknown(node::warp(), true),
                 _ => Value::chaos(),
             };
             self.write(at, *def, value, holds, unknown);
@@ -244,8 +242,7 @@ impl Machine<'_, '_> {
         let (value, by, clamp) = (self.read(at, value), self.read(at, by), self.read(at, clamp));
         let clamp = clamp.constant()?;
         if value.is_unknown() {
-            let one_lane = mode == "idx" && value.is_uniform();
-            return one_lane.then_some(value);
+            return unknown_from(mode, value, by.constant()?, clamp);
         }
         let segment = (clamp >> 8 & 0x1f) as i64;
         let last = (clamp & 0x1f) as i64;
@@ -276,6 +273,18 @@ impl Machine<'_, '_> {
     }
 }
 
+/// An unknown content of another lane.
+fn unknown_from(mode: &str, value: Value, by: u64, clamp: u64) -> Option<Value> {
+    if value.is_uniform() && mode == "idx" {
+        return Some(value);
+    }
+    match mode {
+        "bfly" if clamp & 0x1f == 0x1f => Some(Value::unknown(node::swapped(&value, (by & 0x1f) as u32), true)),
+        "idx" if clamp == 0x1f => Some(Value::unknown(node::of_lane(&value, (by & 0x1f) as u32), true)),
+        _ => None,
+    }
+}
+
 fn is_space(space: Space, address: u64) -> bool {
     match Layout::locate(address).0 {
         Space::Shared => matches!(space, Space::Shared | Space::SharedCluster),
@@ -293,17 +302,6 @@ fn absorbed(scalar: Scalar, values: &[Value]) -> Option<Value> {
 /// Something unknown that these make: equal sources, equal results.
 fn mixed(values: &[Value], row: &Row) -> Value {
     let varying = values.iter().any(|value| !value.is_uniform());
-    if varying {
-        return Value::chaos();
-    }
-    let mut token = row.block.wrapping_mul(0x85eb_ca6b) ^ row.defs.first().map_or(0, |reg| reg.0);
-    for value in values {
-        let part = match value.data {
-            Data::Same(known) => (known ^ known >> 32) as u32,
-            Data::Unknown(token) => token,
-            _ => 0,
-        };
-        token = (token.rotate_left(5) ^ part).wrapping_mul(0x9e37_79b1);
-    }
-    Value::token(token)
+    let parts = values.to_vec();
+    Value::unknown(node::made(row.how, row.commutes, parts), varying)
 }

@@ -1,6 +1,6 @@
 //! Named barriers among warps that run on their own, and arguments of calls.
 
-use super::fiber::Cells;
+use super::fiber::{Cells, Frame};
 use super::log::Site;
 use super::machine::Machine;
 use super::mask::Mask;
@@ -75,6 +75,30 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Puts arguments into the registers of the called function that stand for its parameters.
+    pub(super) fn take_registers(&mut self, at: usize, function: FuncId) {
+        let module = self.programs.module;
+        let fiber = &mut self.fibers[at];
+        let Some(frame) = fiber.frames.last_mut() else { return };
+        for param in &module.function(function).params {
+            let register = frame.program.body.regs.iter().position(|reg| *reg.name == *module.name(*param));
+            if let (Some(register), Some((_, value))) = (register, fiber.cells.get(&(*param, 0))) {
+                frame.regs[register] = value.clone();
+            }
+        }
+    }
+
+    /// What the registers hold that stand for results of the function that ends.
+    pub(super) fn keep_results(&mut self, at: usize, done: &Frame) {
+        let module = self.programs.module;
+        for result in &module.function(done.function).results {
+            let register = done.program.body.regs.iter().position(|reg| *reg.name == *module.name(*result));
+            if let Some(register) = register {
+                self.fibers[at].cells.insert((*result, 0), (8, done.regs[register].clone()));
+            }
+        }
+    }
+
     /// Hands the results of a function that has ended to the call below it.
     pub(super) fn pass_results(&mut self, at: usize, function: FuncId) {
         let Some(frame) = self.fibers[at].frames.last() else { return };
@@ -89,7 +113,10 @@ impl Machine<'_, '_> {
         for (result, operand) in results.iter().zip(call.results) {
             match operand {
                 Operand::Symbol(symbol, _) => copy(&mut self.fibers[at].cells, *result, *symbol),
-                Operand::Reg(reg) => self.write(at, *reg, Value::chaos(), &mask, &Mask::default()),
+                Operand::Reg(reg) => {
+                    let held = self.fibers[at].cells.get(&(*result, 0)).map(|(_, value)| value.clone());
+                    self.write(at, *reg, held.unwrap_or_else(Value::chaos), &mask, &Mask::default());
+                }
                 _ => {}
             }
         }

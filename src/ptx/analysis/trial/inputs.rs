@@ -58,7 +58,7 @@ impl Setup {
             ("%cluster_nctaid" | "%nclusterid" | "%cluster_nctarank", _) => Value::guessed(1),
             ("%dynamic_smem_size" | "%total_smem_size" | "%aggr_smem_size", _) => Value::guessed(0xc000),
             _ => match special.info().extent {
-                crate::ptx::isa::Extent::Grid | crate::ptx::isa::Extent::Cta => Value::token(u32::MAX),
+                crate::ptx::isa::Extent::Grid | crate::ptx::isa::Extent::Cta => Value::some(),
                 _ => Value::chaos(),
             },
         }
@@ -97,7 +97,7 @@ impl Params {
         let next = self.numbers.len() as u32;
         let number = *self.numbers.entry((symbol, offset)).or_insert(next);
         if ty.kind() == Kind::Float {
-            return Value::token(0x4000_0000 + number);
+            return Value::token(0x4000_0000 + u64::from(number));
         }
         if ty.bits() == 64 && self.pointers.contains(&(symbol, offset)) {
             return Value::guessed(Layout::buffer(number));

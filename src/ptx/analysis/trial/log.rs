@@ -1,5 +1,7 @@
 //! The accesses since the last barrier, and the conflicts among them.
 
+use super::node::Marks;
+use super::value::Value;
 use crate::ptx::ir::{FuncId, InstId, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -14,7 +16,7 @@ pub struct Site {
 }
 
 /// What an access does, as far as conflicts go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Touch {
     pub(super) site: Site,
     pub(super) thread: u32,
@@ -23,8 +25,8 @@ pub(super) struct Touch {
     pub(super) writes: bool,
     pub(super) atomic: bool,
     pub(super) strong: bool,
-    /// Marks what is written: equal marks, equal contents.
-    pub(super) mark: Option<u64>,
+    /// What is written, where it is one thing.
+    pub(super) value: Option<Value>,
     /// Whether it may not happen.
     pub(super) maybe: bool,
     /// Whether all threads that execute it access one address.
@@ -32,7 +34,7 @@ pub(super) struct Touch {
     pub(super) shared: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     touch: Touch,
     /// When it happened.
@@ -41,7 +43,6 @@ struct Entry {
     stamp: u32,
     /// Which bytes of the word.
     bytes: u8,
-    mark: Option<u64>,
 }
 
 /// Two accesses of different threads to one address that nothing orders, one of them a write.
@@ -87,6 +88,7 @@ pub(super) struct Log {
     pub(super) synced: Vec<u32>,
     /// Per warp, its clock, and what it knows of the others' clocks.
     pub(super) clocks: Vec<Vec<u32>>,
+    marks: Marks,
 }
 
 impl Log {
@@ -100,6 +102,7 @@ impl Log {
             sites: FxHashSet::default(),
             synced: vec![0; threads],
             clocks,
+            marks: Marks::default(),
         }
     }
 
@@ -116,7 +119,7 @@ impl Log {
             let low = touch.address.max(word * 4) - word * 4;
             let high = end.min(word * 4 + 4) - word * 4;
             let bytes = ((1u8 << high) - 1) & !((1u8 << low) - 1);
-            self.word(touch, time, word, bytes);
+            self.word(touch.clone(), time, word, bytes);
             word += 1;
         }
     }
@@ -125,12 +128,12 @@ impl Log {
         let warp = touch.thread as usize / 32;
         let stamp = self.clocks[warp][warp];
         let entry = Entry {
-            touch,
             time,
             stamp,
             bytes,
-            mark: touch.mark,
+            touch,
         };
+        let touch = &entry.touch;
         let entries = self.words.entry(word).or_default();
         let (mut alike, mut near) = (0, 0);
         for known in entries.iter() {
@@ -138,7 +141,8 @@ impl Log {
                 alike += 1;
                 near += usize::from(known.touch.thread as usize / 32 == warp);
             }
-            if let Some(conflict) = conflict(known, &entry, &self.synced, &self.clocks, word * 4) {
+            if let Some(mut conflict) = conflict(known, &entry, &self.synced, &self.clocks, word * 4) {
+                conflict.equal = conflict.equal && same(&mut self.marks, known, &entry);
                 let place = self.conflicts.entry((conflict.first, conflict.second)).or_insert(conflict);
                 if rank(&conflict) < rank(place) {
                     *place = conflict;
@@ -154,6 +158,14 @@ impl Log {
             return;
         }
         entries.push(entry);
+    }
+}
+
+/// Whether both write the same.
+fn same(marks: &mut Marks, known: &Entry, new: &Entry) -> bool {
+    match (&known.touch.value, &new.touch.value) {
+        (Some(a), Some(b)) => marks.of(a, known.touch.thread) == marks.of(b, new.touch.thread),
+        _ => false,
     }
 }
 
@@ -189,7 +201,8 @@ fn conflict(known: &Entry, new: &Entry, synced: &[u32], clocks: &[Vec<u32>], bas
         shared: a.shared,
         object: None,
         in_warp: warp == other,
-        equal: both && known.mark.is_some() && known.mark == new.mark && known.bytes == new.bytes && !a.atomic && !b.atomic,
+        // Whether it really is has yet to be seen.
+        equal: both && known.bytes == new.bytes && !a.atomic && !b.atomic,
         maybe: a.maybe || b.maybe,
         broadcast: (!a.writes && a.broadcast) || (!b.writes && b.broadcast),
         times: (known.time, new.time),

@@ -68,6 +68,8 @@ pub(super) struct Machine<'r, 'm> {
     /// Words that are read through the read-only path, and by what; words that are written.
     pub(super) read_only: FxHashMap<u64, Site>,
     pub(super) written: FxHashMap<u64, Site>,
+    /// Whether the threads have filled a variable to the brim in one store.
+    pub(super) fills: bool,
     /// Whether the kernel reads through the read-only path at all.
     pub(super) has_read_only: bool,
     /// Accesses at addresses that are not known.
@@ -184,6 +186,7 @@ impl<'m> Machine<'_, 'm> {
     fn leave_function(&mut self, at: usize) {
         let Some(done) = self.fibers[at].frames.pop() else { return };
         if !self.fibers[at].frames.is_empty() {
+            self.keep_results(at, &done);
             self.pass_results(at, done.function);
             let pc = self.fibers[at].frames.last().and_then(|frame| frame.stack.last()).map(|entry| entry.pc);
             if let Some(pc) = pc {
@@ -306,7 +309,7 @@ impl<'m> Machine<'_, 'm> {
             if let Some(frame) = self.fibers[at].frames.last_mut() {
                 frame.guessed[row.block as usize] = true;
             }
-            self.advance(at, if way { target } else { pc + 1 });
+            self.go(at, row.block, if way { target } else { pc + 1 }, true);
             return Ok(Next::Jumped);
         }
         let split_taken = if unknown.is_empty() && (taken.is_empty() || falls.is_empty()) {
@@ -314,19 +317,35 @@ impl<'m> Machine<'_, 'm> {
             if guess && uniform && !self.fibers[at].frames.iter().any(Frame::is_maybe) {
                 way = self.choose(site, Some(way));
             }
-            self.advance(at, if way { target } else { pc + 1 });
+            self.go(at, row.block, if way { target } else { pc + 1 }, guess);
             return Ok(Next::Jumped);
         } else if unknown.is_empty() {
             taken
         } else if uniform && unknown == mask {
             let way = self.choose(site, None);
-            self.advance(at, if way { target } else { pc + 1 });
+            self.go(at, row.block, if way { target } else { pc + 1 }, true);
             return Ok(Next::Jumped);
         } else {
             return self.fork(at, program, row.block, target, pc + 1, taken.or(&unknown), falls.or(&unknown));
         };
         self.split(at, program, row.block, target, pc + 1, split_taken, falls);
         Ok(Next::Jumped)
+    }
+
+    /// Goes one way. What a loop has computed rests on made-up numbers where its end does.
+    fn go(&mut self, at: usize, block: u32, to: u32, guess: bool) {
+        if guess && let Some(frame) = self.fibers[at].frames.last_mut() {
+            let program = frame.program.clone();
+            let target = program.cfg.block_of(InstId(to));
+            let left = program.loops.around(block).take_while(|id| !program.loops.contains(*id, target)).last();
+            let inside = |row: &&Row| left.is_some_and(|id| program.loops.contains(id, row.block));
+            if left.is_some() {
+                for def in program.rows.iter().filter(inside).flat_map(|row| &row.defs) {
+                    frame.regs[def.index()].guess = true;
+                }
+            }
+        }
+        self.advance(at, to);
     }
 
     /// Whether it is time to leave a loop here, and which way leads out.
@@ -392,16 +411,16 @@ impl<'m> Machine<'_, 'm> {
             pc: target,
             mask: taken,
             until,
-            fork: None,
+            fork: Some(Box::new(Fork {
+                start: frame.regs.clone(),
+                first: None,
+            })),
         });
         frame.stack.push(Entry {
             pc: next,
             mask: falls,
             until,
-            fork: Some(Box::new(Fork {
-                start: frame.regs.clone(),
-                first: None,
-            })),
+            fork: None,
         });
         Ok(Next::Jumped)
     }
@@ -427,14 +446,16 @@ impl<'m> Machine<'_, 'm> {
         }
         let mask = self.mask(at);
         self.pass_arguments(at, function, site);
-        self.fibers[at].frames.push(Frame::new(function, program, mask));
+        let frame = Frame::new(function, program, mask);
+        self.fibers[at].frames.push(frame);
+        self.take_registers(at, function);
         Ok(Next::Jumped)
     }
 
     fn barrier(&mut self, at: usize, row: &Row, site: Site, op: BarrierOp, id: Option<&Arg>, count: Option<&Arg>) -> Result<Next, Stop> {
         for def in &row.defs {
             // Whatever comes out, all threads get the same.
-            let token = Value::token(self.time);
+            let token = Value::some();
             let mask = self.mask(at);
             self.write(at, *def, token, &mask, &Mask::default());
         }
@@ -484,7 +505,7 @@ impl<'m> Machine<'_, 'm> {
             Arg::Special(special) => self.read_special(*special),
             Arg::Symbol(symbol, by) => match self.layout.address(*symbol) {
                 Some(address) => Value::same(address.wrapping_add(*by as u64)),
-                None => Value::token(0x2000_0000 + symbol.0),
+                None => Value::token(0x2000_0000 + u64::from(symbol.0)),
             },
             Arg::Reg(reg, by, negated) => {
                 let value = self.fibers[at].frames.last().and_then(|frame| frame.regs.get(reg.index()));

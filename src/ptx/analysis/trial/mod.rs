@@ -15,6 +15,7 @@ mod inputs;
 mod log;
 mod machine;
 mod mask;
+mod node;
 mod program;
 mod space;
 mod value;
@@ -134,6 +135,8 @@ pub struct Outcome {
     pub sites: FxHashSet<Site>,
     /// Accesses at addresses that are not known.
     pub unknown: Vec<Site>,
+    /// Whether the threads fill a shared variable from start to end in one store: the CTA seems made for it.
+    pub fills: bool,
     /// Loads through the read-only path of what the kernel stores, with the store.
     pub read_only: Vec<(Site, Site)>,
     /// Why the run was not finished.
@@ -184,6 +187,7 @@ fn attempt(
         fuel,
         read_only: FxHashMap::default(),
         written: FxHashMap::default(),
+        fills: false,
         has_read_only: program.rows.iter().any(|row| matches!(&row.step, program::Step::Access(access) if access.nc)),
         unknown: Vec::new(),
         fibers: Vec::new(),
@@ -213,6 +217,7 @@ fn attempt(
     read_only.dedup_by_key(|pair| pair.0);
     Some(Outcome {
         read_only,
+        fills: machine.fills,
         conflicts,
         faults,
         sites: machine.log.sites,

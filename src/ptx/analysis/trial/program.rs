@@ -107,6 +107,14 @@ pub(super) struct Row {
     pub(super) defs: SmallVec<[RegId; 2]>,
     pub(super) uses: SmallVec<[RegId; 4]>,
     pub(super) block: u32,
+    /// Tells what is computed: equal numbers, equal functions.
+    pub(super) how: u64,
+    /// Whether the first two sources may be exchanged.
+    pub(super) commutes: bool,
+    /// Whether the result is each thread's own, whatever the sources are.
+    pub(super) own: bool,
+    /// Whether the lanes of a warp get the same result.
+    pub(super) warp_wide: bool,
 }
 
 /// A function, ready to run.
@@ -153,7 +161,36 @@ fn row(module: &Module, body: &Body, cfg: &Cfg, at: InstId, inst: &Inst) -> Row 
         defs,
         uses,
         block: cfg.block_of(at),
+        how: how(inst),
+        commutes: matches!(inst.op.base(), "add" | "mul" | "min" | "max" | "and" | "or" | "xor"),
+        own: is_own(inst),
+        warp_wide: matches!(inst.op.base(), "vote" | "redux" | "activemask") || inst.op.base() == "match" && inst.op.has("all"),
     }
+}
+
+/// A number for the opcode and the operands that are no registers.
+fn how(inst: &Inst) -> u64 {
+    use std::hash::{Hash, Hasher};
+    let mut hasher = rustc_hash::FxHasher::default();
+    inst.op.text.hash(&mut hasher);
+    for operand in &inst.operands {
+        match operand {
+            Operand::Imm(imm) => imm.hash(&mut hasher),
+            Operand::Special(special) => special.name().hash(&mut hasher),
+            Operand::Symbol(symbol, by) => (symbol, by).hash(&mut hasher),
+            _ => {}
+        }
+    }
+    hasher.finish()
+}
+
+/// Whether an instruction gives each thread something of its own.
+fn is_own(inst: &Inst) -> bool {
+    let own = |operand: &Operand| match operand {
+        Operand::Special(special) => special.info().extent > crate::ptx::isa::Extent::Cta,
+        _ => false,
+    };
+    inst.operands.iter().any(own) || ["mma", "wmma", "movmatrix"].contains(&inst.op.base())
 }
 
 fn step(module: &Module, body: &Body, at: InstId, inst: &Inst) -> Step {

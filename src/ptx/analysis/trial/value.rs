@@ -1,6 +1,7 @@
 //! Values of a trial run: what a register holds in every thread, as far as it is known.
 
 use super::mask::Mask;
+use super::node::{self, Node};
 use std::rc::Rc;
 
 /// What a register holds.
@@ -12,8 +13,8 @@ pub(super) enum Data {
     Same(u64),
     /// A number per thread.
     Each(Rc<Lanes>),
-    /// Not known. Equal tokens other than 0 mean equal contents.
-    Unknown(u32),
+    /// Not known.
+    Unknown(Rc<Node>),
 }
 
 /// A number per thread, and the threads in which it is not known.
@@ -70,21 +71,27 @@ impl Value {
         }
     }
 
+    /// Something that is not known, alike in all threads; equal tokens, equal contents.
+    pub(super) fn token(token: u64) -> Self {
+        Self::unknown(node::uniform(token), false)
+    }
+
     /// Something that is not known, alike in all threads.
-    pub(super) fn token(token: u32) -> Self {
-        Self {
-            data: Data::Unknown(token.max(1)),
-            guess: true,
-            varying: false,
-        }
+    pub(super) fn some() -> Self {
+        Self::unknown(node::some(), false)
     }
 
     /// Something that is not known and differs between threads.
     pub(super) fn chaos() -> Self {
+        Self::unknown(node::own(), true)
+    }
+
+    /// Something that is not known.
+    pub(super) fn unknown(data: Data, varying: bool) -> Self {
         Self {
-            data: Data::Unknown(0),
+            data,
             guess: true,
-            varying: true,
+            varying,
         }
     }
 
@@ -131,26 +138,14 @@ impl Value {
         }
     }
 
-    /// What identifies the content of a thread: equal marks, equal contents.
-    pub(super) fn mark(&self, thread: usize) -> Option<u64> {
-        match self.data {
-            Data::Unknown(token) if token != 0 => Some(u64::from(token) | 1 << 63),
-            _ => self.of(thread),
-        }
-    }
-
     /// The content after the threads of `mask` have taken `new`.
     pub(super) fn blended(&self, new: Value, mask: &Mask, threads: usize) -> Value {
         let guess = self.guess || new.guess;
         match (&self.data, &new.data) {
             (Data::Unset, _) => return new,
             (Data::Same(a), Data::Same(b)) if a == b => return Value { guess, ..new },
-            (Data::Unknown(a), Data::Unknown(b)) => {
-                let same = a == b && *a != 0;
-                let data = Data::Unknown(if same { *a } else { 0 });
-                let varying = !same || self.varying || new.varying;
-                return Value { data, guess, varying };
-            }
+            (Data::Unknown(a), Data::Unknown(b)) if Rc::ptr_eq(a, b) => return new,
+            (Data::Unknown(_), Data::Unknown(_)) => return Self::unknown(node::split(*mask, &new, self), true),
             _ => {}
         }
         let mut values = vec![0; threads];
@@ -177,7 +172,7 @@ impl Value {
         }
         match (&self.data, &other.data) {
             (Data::Same(a), Data::Same(b)) if a == b => return self.clone(),
-            (Data::Unknown(a), Data::Unknown(b)) if a == b => return self.clone(),
+            (Data::Unknown(a), Data::Unknown(b)) if Rc::ptr_eq(a, b) => return self.clone(),
             (Data::Each(a), Data::Each(b)) if Rc::ptr_eq(a, b) => return self.clone(),
             _ => {}
         }

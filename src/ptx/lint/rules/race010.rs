@@ -2,7 +2,7 @@
 
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
-use crate::ptx::lint::racing::{Kind, findings, opcode};
+use crate::ptx::lint::racing::{Kind, finding, kind, opcode, sm};
 use crate::ptx::lint::rule::Rule;
 
 /// Lanes of a warp exchange data through memory without waiting for each other.
@@ -80,7 +80,26 @@ Put `bar.warp.sync` with a mask of the lanes that take part between the accesses
 ";
 
 fn check(context: &Context) -> Vec<Diag> {
-    findings(context, RULE.code, Kind::InWarp, |context, _, race| {
-        format!("{} and {} exchange data among lanes of a warp that do not wait for each other", opcode(context, race.conflict.first), opcode(context, race.conflict.second))
-    })
+    let mut found: Vec<Diag> = Vec::new();
+    for tried in context.tried() {
+        let mut own = tried.races.iter().filter(|race| kind(&race.conflict) == Kind::InWarp);
+        let Some(first) = own.next() else { continue };
+        let message = format!(
+            "{} and {} exchange data among lanes of a warp that do not wait for each other",
+            opcode(context, first.conflict.first),
+            opcode(context, first.conflict.second)
+        );
+        let mut diag = finding(context, tried, first, RULE.code, message);
+        // One kernel, one habit.
+        let more = own.count();
+        if more > 0 {
+            diag = diag.note(format!("{more} more such exchanges in this kernel"));
+        }
+        if sm(context).is_some_and(|sm| sm < 70) {
+            diag.level = Level::Info;
+            diag = diag.note("before sm_70 the lanes of a warp run in step");
+        }
+        found.push(diag);
+    }
+    found
 }
