@@ -99,7 +99,9 @@ fn assume(tried: &Tried, race: &Race, mut diag: Diag) -> Diag {
         let scope = if race.level == Level::Info && !conflict.equal { "shown for" } else { "shown for several shapes of the CTA, here" };
         diag = diag.note(format!("{scope} {x} x {y} x {z} threads; the kernel does not say how it is launched"));
     }
-    if conflict.maybe {
+    if conflict.anywhere {
+        diag = diag.note("one of the two accesses goes to a place in the variable that depends on data");
+    } else if conflict.maybe {
         diag = diag.note("it depends on data whether the threads come here");
     }
     if !conflict.shared {

@@ -87,7 +87,8 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
     match obstacle {
         Some((inst, why)) => tried.unclear = Some((Some(inst), why.to_owned())),
         None => {
-            if shaped.len() > 1 && has_barrier(body) && shaped[0].block == [32, 1, 1] {
+            let warps = shaped.iter().any(|shaped| shaped.runs.iter().any(|run| run.warps));
+            if shaped.len() > 1 && (has_barrier(body) || warps) && shaped[0].block == [32, 1, 1] {
                 shaped.remove(0);
             }
             tried.races = races(&shaped);
@@ -240,7 +241,7 @@ fn level(conflict: &Conflict, everywhere: bool) -> Level {
 
 /// One race per missing barrier: a barrier right before the second access of the earliest race cures others, too.
 fn group(mut all: Vec<Race>) -> Vec<Race> {
-    all.sort_by_key(|race| (race.level, race.conflict.times.1, race.conflict.times.0, pair(&race.conflict)));
+    all.sort_by_key(|race| (race.level, race.conflict.in_warp, race.conflict.times.1, race.conflict.times.0, pair(&race.conflict)));
     let mut kept: Vec<Race> = Vec::new();
     for race in all {
         let (from, to) = race.conflict.times;

@@ -26,6 +26,7 @@ impl Machine<'_, '_> {
         let lost = address.unknown_in(&lanes);
         if lost == lanes || address.is_unknown() {
             self.unknown.push(site);
+            self.area(access, site, &address, &lanes, maybe);
             self.results(at, row, access, &address, holds, unknown);
             return;
         }
@@ -178,6 +179,9 @@ impl Machine<'_, '_> {
                     broadcast,
                     shared,
                 };
+                if element == 0 && let Region::Shared(symbol, _) = region {
+                    self.log.note_part(&touch, self.time, symbol);
+                }
                 self.log.note(touch, self.time);
             }
         }
@@ -208,6 +212,40 @@ impl Machine<'_, '_> {
         match self.layout.region(Space::Shared, place) {
             Region::Shared(symbol, 0) => held(symbol) == Some(last - first + u64::from(size)),
             _ => false,
+        }
+    }
+
+    /// Notes an access somewhere in a variable.
+    fn area(&mut self, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
+        let Some((space, place)) = address.origin.map(|origin| resolve(access.space, origin)) else { return };
+        let Region::Shared(symbol, 0) = self.layout.region(space, place) else { return };
+        // Dynamic shared memory is cut into parts of which nothing is known.
+        let sized = self.programs.module.variable(symbol).is_some_and(|variable| variable.size().is_some_and(|size| size > 0));
+        if space != Space::Shared || !sized {
+            return;
+        }
+        self.log.sites.insert(site);
+        let mut seen: Vec<usize> = Vec::new();
+        for thread in lanes.iter() {
+            let near = seen.iter().filter(|known| **known / 32 == thread / 32).count();
+            if near >= 2 || seen.len() >= 4 {
+                continue;
+            }
+            seen.push(thread);
+            let touch = Touch {
+                site,
+                thread: thread as u32,
+                address: place,
+                bytes: access.bytes,
+                writes: access.writes,
+                atomic: access.atomic || access.strong && !access.volatile,
+                strong: access.volatile,
+                value: None,
+                maybe,
+                broadcast: false,
+                shared: true,
+            };
+            self.log.note_area(touch, self.time, symbol);
         }
     }
 

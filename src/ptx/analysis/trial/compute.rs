@@ -136,7 +136,7 @@ impl Machine<'_, '_> {
         }
         let lost = values.iter().any(Value::is_unknown);
         if lost && !values.iter().any(|value| matches!(value.data, Data::Each(_))) {
-            return mixed(values, row);
+            return self.unknown_sum(scalar, values, row);
         }
         self.fuel = self.fuel.saturating_sub(self.threads as u32 / 64);
         let mut results = vec![0; self.threads];
@@ -162,9 +162,20 @@ impl Machine<'_, '_> {
         let mut value = Value::each(results, unknown);
         value.guess |= guess;
         if lost && unknown.len() as usize == self.threads {
-            return mixed(values, row);
+            return self.unknown_sum(scalar, values, row);
         }
+        self.warps |= scalar.is_right_shift() && self.threads > 32 && (0..self.threads).all(|thread| value.of(thread) == Some(thread as u64 / 32));
         value
+    }
+
+    /// Something unknown, with the known address that it starts from.
+    fn unknown_sum(&self, scalar: Scalar, values: &[Value], row: &Row) -> Value {
+        let mut result = mixed(values, row);
+        if scalar.is_sum() && !result.own {
+            let address = |value: &Value| value.origin.or(value.constant().filter(|known| Layout::is_variable(*known)));
+            result.origin = values.iter().find_map(address);
+        }
+        result
     }
 
     fn select(&mut self, at: usize, yes: &Arg, no: &Arg, which: &Arg) -> Value {
@@ -303,5 +314,7 @@ fn absorbed(scalar: Scalar, values: &[Value]) -> Option<Value> {
 fn mixed(values: &[Value], row: &Row) -> Value {
     let varying = values.iter().any(|value| !value.is_uniform());
     let parts = values.to_vec();
-    Value::unknown(node::made(row.how, row.commutes, parts), varying)
+    let mut result = Value::unknown(node::made(row.how, row.commutes, parts), varying);
+    result.own = values.iter().any(|value| value.own || matches!(value.data, Data::Each(_)));
+    result
 }

@@ -72,6 +72,8 @@ pub struct Conflict {
     pub equal: bool,
     /// Whether either may not happen.
     pub maybe: bool,
+    /// Whether one of them goes to a place in the variable that is not known.
+    pub anywhere: bool,
     /// Whether the one that reads is a broadcast: all threads read one address.
     pub broadcast: bool,
     /// When each happened.
@@ -89,6 +91,9 @@ pub(super) struct Log {
     /// Per warp, its clock, and what it knows of the others' clocks.
     pub(super) clocks: Vec<Vec<u32>>,
     marks: Marks,
+    /// Per variable, accesses somewhere in it, and samples of those at known places.
+    areas: FxHashMap<SymbolId, Vec<Entry>>,
+    parts: FxHashMap<SymbolId, Vec<Entry>>,
 }
 
 impl Log {
@@ -103,12 +108,73 @@ impl Log {
             synced: vec![0; threads],
             clocks,
             marks: Marks::default(),
+            areas: FxHashMap::default(),
+            parts: FxHashMap::default(),
         }
     }
 
     /// All threads have waited for each other.
     pub(super) fn clear(&mut self) {
         self.words.clear();
+        self.areas.clear();
+        self.parts.clear();
+    }
+
+    fn entry(&self, touch: Touch, time: u32) -> Entry {
+        let warp = touch.thread as usize / 32;
+        Entry {
+            time,
+            stamp: self.clocks[warp][warp],
+            bytes: 0xf,
+            touch,
+        }
+    }
+
+    /// Notes an access at a place in the variable that is not known.
+    pub(super) fn note_area(&mut self, touch: Touch, time: u32, symbol: SymbolId) {
+        let entry = self.entry(touch, time);
+        let known: Vec<Entry> = self.parts.get(&symbol).cloned().unwrap_or_default();
+        known.iter().for_each(|known| self.meet(known, &entry));
+        self.areas.entry(symbol).or_default().push(entry);
+    }
+
+    /// Notes one of the accesses at known places in the variable.
+    pub(super) fn note_part(&mut self, touch: &Touch, time: u32, symbol: SymbolId) {
+        let sampled = |entries: &Vec<Entry>| {
+            let own = entries.iter().filter(|entry| entry.touch.site == touch.site && entry.time == time);
+            let near = own.clone().filter(|entry| entry.touch.thread / 32 == touch.thread / 32).count();
+            near >= 2 || own.count() >= 4
+        };
+        if self.parts.get(&symbol).is_some_and(sampled) {
+            return;
+        }
+        let entry = self.entry(touch.clone(), time);
+        let areas: Vec<Entry> = self.areas.get(&symbol).cloned().unwrap_or_default();
+        areas.iter().for_each(|area| self.meet(area, &entry));
+        let parts = self.parts.entry(symbol).or_default();
+        if parts.len() < 256 {
+            parts.push(entry);
+        }
+    }
+
+    /// An access at a known place and one at an unknown place: they may meet.
+    fn meet(&mut self, known: &Entry, new: &Entry) {
+        if known.touch.site == new.touch.site {
+            return;
+        }
+        if let Some(mut conflict) = conflict(known, new, &self.synced, &self.clocks, new.touch.address / 4 * 4) {
+            conflict.maybe = true;
+            conflict.equal = false;
+            conflict.anywhere = true;
+            self.keep(conflict);
+        }
+    }
+
+    fn keep(&mut self, conflict: Conflict) {
+        let place = self.conflicts.entry((conflict.first, conflict.second)).or_insert(conflict);
+        if rank(&conflict) < rank(place) {
+            *place = conflict;
+        }
     }
 
     /// Notes an access at a time, and finds what it is in conflict with.
@@ -204,6 +270,7 @@ fn conflict(known: &Entry, new: &Entry, synced: &[u32], clocks: &[Vec<u32>], bas
         // Whether it really is has yet to be seen.
         equal: both && known.bytes == new.bytes && !a.atomic && !b.atomic,
         maybe: a.maybe || b.maybe,
+        anywhere: false,
         broadcast: (!a.writes && a.broadcast) || (!b.writes && b.broadcast),
         times: (known.time, new.time),
     })

@@ -68,6 +68,8 @@ pub(super) struct Machine<'r, 'm> {
     /// Words that are read through the read-only path, and by what; words that are written.
     pub(super) read_only: FxHashMap<u64, Site>,
     pub(super) written: FxHashMap<u64, Site>,
+    /// Whether the kernel has computed the number of each thread's warp.
+    pub(super) warps: bool,
     /// Whether the threads have filled a variable to the brim in one store.
     pub(super) fills: bool,
     /// Whether the kernel reads through the read-only path at all.

@@ -137,6 +137,8 @@ pub struct Outcome {
     pub unknown: Vec<Site>,
     /// Whether the threads fill a shared variable from start to end in one store: the CTA seems made for it.
     pub fills: bool,
+    /// Whether the kernel computes the number of each thread's warp, so that there is more than one.
+    pub warps: bool,
     /// Loads through the read-only path of what the kernel stores, with the store.
     pub read_only: Vec<(Site, Site)>,
     /// Why the run was not finished.
@@ -188,6 +190,7 @@ fn attempt(
         read_only: FxHashMap::default(),
         written: FxHashMap::default(),
         fills: false,
+        warps: false,
         has_read_only: program.rows.iter().any(|row| matches!(&row.step, program::Step::Access(access) if access.nc)),
         unknown: Vec::new(),
         fibers: Vec::new(),
@@ -218,6 +221,7 @@ fn attempt(
     Some(Outcome {
         read_only,
         fills: machine.fills,
+        warps: machine.warps,
         conflicts,
         faults,
         sites: machine.log.sites,

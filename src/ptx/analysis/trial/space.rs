@@ -105,6 +105,11 @@ impl<'m> Layout<'m> {
         (u64::from(number) * 64 + 17) * BUFFER
     }
 
+    /// Whether an address can be one of a variable in shared memory, generic or not.
+    pub(super) fn is_variable(address: u64) -> bool {
+        (SHARED..LOCAL).contains(&Self::locate(address).1) && Self::locate(address).0 != Space::Local
+    }
+
     /// A space's own address as a generic one.
     pub(super) fn generic(space: Space, address: u64) -> u64 {
         match space {

@@ -32,6 +32,10 @@ pub(super) struct Value {
     pub(super) guess: bool,
     /// Whether what is not known may differ between threads.
     pub(super) varying: bool,
+    /// Of an unknown address, the known one that an unknown distance was added to.
+    pub(super) origin: Option<u64>,
+    /// Whether something unknown also follows from the thread's index: threads may have places of their own.
+    pub(super) own: bool,
 }
 
 impl Value {
@@ -40,6 +44,8 @@ impl Value {
         data: Data::Unset,
         guess: false,
         varying: false,
+        origin: None,
+        own: false,
     };
 
     pub(super) fn same(value: u64) -> Self {
@@ -54,7 +60,7 @@ impl Value {
         Self {
             data: Data::Same(value),
             guess: true,
-            varying: false,
+            ..Self::UNSET
         }
     }
 
@@ -68,6 +74,8 @@ impl Value {
             data,
             guess: !known,
             varying: !known,
+            own: !known,
+            origin: None,
         }
     }
 
@@ -92,6 +100,7 @@ impl Value {
             data,
             guess: true,
             varying,
+            ..Self::UNSET
         }
     }
 
