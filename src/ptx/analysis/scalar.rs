@@ -182,11 +182,6 @@ impl Scalar {
         matches!(self.op, Op::Add | Op::Sub | Op::Mad)
     }
 
-    /// Whether it is how an index is divided by a power of two, or by anything.
-    pub(super) fn is_right_shift(self) -> bool {
-        matches!(self.op, Op::Shr | Op::Div)
-    }
-
     /// A source that decides the result alone: zero for a product or `and`.
     pub(super) fn absorbs(self, value: u64) -> bool {
         match self.op {

@@ -2,7 +2,7 @@
 
 use super::Launch;
 use crate::ptx::analysis::Shape;
-use crate::ptx::analysis::trial::{self, Conflict, Fault, Outcome, Programs, Setup, Site, Stop};
+use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Setup, Site, Stop};
 use crate::ptx::diag::Level;
 use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, InstId, Module, Operand};
 use crate::ptx::isa::{Effect, Extent};
@@ -40,6 +40,8 @@ pub(super) struct Tried {
     /// Races, one per missing barrier.
     pub(super) races: Vec<Race>,
     pub(super) faults: Vec<Faulty>,
+    /// Elements of arrays lost to slots laid over them, one per slot.
+    pub(super) clobbers: Vec<Clobber>,
     /// Loads through the read-only path of what is stored, with the store.
     pub(super) read_only: Vec<(Site, Site)>,
     /// Whether the shape of the CTA was assumed, not known.
@@ -80,6 +82,7 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
         function: id,
         races: Vec::new(),
         faults: faults(&shaped, line),
+        clobbers: clobbers(&shaped),
         read_only: shaped.last()?.runs.first()?.read_only.clone(),
         assumed: !matches!(shape, Shape::Exact(_)),
         unclear: None,
@@ -283,6 +286,16 @@ fn faults(shaped: &[Shaped], nested: bool) -> Vec<Faulty> {
     }
     let mut found: Vec<Faulty> = found.into_values().collect();
     found.sort_by_key(|faulty| key(&faulty.fault));
+    found
+}
+
+/// Those that show for all shapes.
+fn clobbers(shaped: &[Shaped]) -> Vec<Clobber> {
+    let of = |shaped: &Shaped| -> Vec<Clobber> { shaped.runs.first().map_or_else(Vec::new, |run| run.clobbers.clone()) };
+    let mut found = shaped.first().map(of).unwrap_or_default();
+    found.retain(|clobber| shaped.iter().all(|shaped| of(shaped).contains(clobber)));
+    found.sort();
+    found.dedup_by_key(|clobber| clobber.slot);
     found
 }
 

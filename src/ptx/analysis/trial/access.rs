@@ -185,6 +185,9 @@ impl Machine<'_, '_> {
                 self.log.note(touch, self.time);
             }
         }
+        if self.setup.sample == 0 {
+            self.shade(access, site, address, lanes, &values);
+        }
         if logged {
             self.log.sites.insert(site);
             self.fills |= access.writes && !maybe && self.fills_variable(at, address, lanes, size);
@@ -212,6 +215,23 @@ impl Machine<'_, '_> {
         match self.layout.region(Space::Shared, place) {
             Region::Shared(symbol, 0) => held(symbol) == Some(last - first + u64::from(size)),
             _ => false,
+        }
+    }
+
+    /// Follows who wrote what is in shared memory.
+    fn shade(&mut self, access: &Access, site: Site, address: &Value, lanes: &Mask, values: &[Value]) {
+        let place = |thread| address.of(thread).map(|known| resolve(access.space, known));
+        let is_shared = |(space, _): &(Space, u64)| *space == Space::Shared;
+        let Some((_, first)) = lanes.lowest().and_then(place).filter(is_shared) else { return };
+        let slot = matches!(address.data, Data::Same(_));
+        let all: Vec<u64> = lanes.iter().filter_map(place).map(|(_, place)| place).collect();
+        if access.writes && !access.atomic {
+            let slot = slot && lanes.len() == 1;
+            all.iter().for_each(|place| self.shadow.store(site, *place, slot, values.first()));
+        } else if slot && lanes.len() > 1 {
+            self.shadow.load_slot(first);
+        } else {
+            self.shadow.load(site, all.iter().copied());
         }
     }
 

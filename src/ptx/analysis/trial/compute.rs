@@ -164,7 +164,7 @@ impl Machine<'_, '_> {
         if lost && unknown.len() as usize == self.threads {
             return self.unknown_sum(scalar, values, row);
         }
-        self.warps |= scalar.is_right_shift() && self.threads > 32 && (0..self.threads).all(|thread| value.of(thread) == Some(thread as u64 / 32));
+        self.warps |= self.threads > 32 && counts_warps(&value);
         value
     }
 
@@ -294,6 +294,13 @@ fn unknown_from(mode: &str, value: Value, by: u64, clamp: u64) -> Option<Value> 
         "idx" if clamp == 0x1f => Some(Value::unknown(node::of_lane(&value, (by & 0x1f) as u32), true)),
         _ => None,
     }
+}
+
+/// Whether a value is the number of the thread's warp, or some bytes for each warp.
+fn counts_warps(value: &Value) -> bool {
+    let step = value.of(32).unwrap_or(0);
+    let steps = [(0, 0), (1, 0), (31, 0), (33, step), (63, step)];
+    (1..=64).contains(&step) && steps.iter().all(|(thread, wanted)| value.of(*thread) == Some(*wanted))
 }
 
 fn is_space(space: Space, address: u64) -> bool {

@@ -5,6 +5,7 @@ use super::inputs::{Params, Setup};
 use super::log::{Log, Site};
 use super::mask::Mask;
 use super::program::{Arg, Program, Row, Step};
+use super::shadow::Shadow;
 use super::space::Layout;
 use super::value::Value;
 use super::{Fault, Stop};
@@ -68,6 +69,7 @@ pub(super) struct Machine<'r, 'm> {
     /// Words that are read through the read-only path, and by what; words that are written.
     pub(super) read_only: FxHashMap<u64, Site>,
     pub(super) written: FxHashMap<u64, Site>,
+    pub(super) shadow: Shadow,
     /// Whether the kernel has computed the number of each thread's warp.
     pub(super) warps: bool,
     /// Whether the threads have filled a variable to the brim in one store.

@@ -17,6 +17,7 @@ mod machine;
 mod mask;
 mod node;
 mod program;
+mod shadow;
 mod space;
 mod value;
 
@@ -24,6 +25,7 @@ pub use inputs::Setup;
 pub use log::{Conflict, Site};
 pub use machine::Programs;
 pub use mask::Mask;
+pub use shadow::Clobber;
 
 use crate::ptx::ir::{FuncId, InstId, SymbolId};
 use log::Log;
@@ -139,6 +141,8 @@ pub struct Outcome {
     pub fills: bool,
     /// Whether the kernel computes the number of each thread's warp, so that there is more than one.
     pub warps: bool,
+    /// Elements of arrays lost to slots laid over them.
+    pub clobbers: Vec<Clobber>,
     /// Loads through the read-only path of what the kernel stores, with the store.
     pub read_only: Vec<(Site, Site)>,
     /// Why the run was not finished.
@@ -191,6 +195,7 @@ fn attempt(
         written: FxHashMap::default(),
         fills: false,
         warps: false,
+        shadow: shadow::Shadow::default(),
         has_read_only: program.rows.iter().any(|row| matches!(&row.step, program::Step::Access(access) if access.nc)),
         unknown: Vec::new(),
         fibers: Vec::new(),
@@ -222,6 +227,7 @@ fn attempt(
         read_only,
         fills: machine.fills,
         warps: machine.warps,
+        clobbers: machine.shadow.found,
         conflicts,
         faults,
         sites: machine.log.sites,
