@@ -48,6 +48,7 @@ pub const RULES: &[Rule] = &[
     rules::race007::RULE,
     rules::race009::RULE,
     rules::race010::RULE,
+    rules::race013::RULE,
 ];
 
 /// The rule of that code or name.

@@ -46,6 +46,8 @@ pub(super) struct Tried {
     pub(super) read_only: Vec<(Site, Site)>,
     /// Whether the shape of the CTA was assumed, not known.
     pub(super) assumed: bool,
+    /// A shape that the kernel was taken not to have, and the stores that would collide in it.
+    pub(super) assumes: Option<([u32; 3], Conflict)>,
     /// Where and why races were not looked for, or not everywhere.
     pub(super) unclear: Option<(Option<InstId>, String)>,
 }
@@ -54,7 +56,8 @@ pub(super) struct Tried {
 struct Shaped {
     block: [u32; 3],
     runs: Vec<Outcome>,
-    explored: Vec<Outcome>,
+    /// The branches that the runs have taken, with the way.
+    covered: FxHashSet<(Site, bool)>,
 }
 
 /// Runs every kernel of a module.
@@ -74,7 +77,7 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
     let blocks = blocks(shape, body);
     let mut shaped: Vec<Shaped> = Vec::new();
     for block in &blocks {
-        shaped.push(try_shape(programs, id, *block, launch.grid, fuel, shaped.is_empty())?);
+        shaped.push(try_shape(programs, id, *block, launch.grid, fuel)?);
     }
     let line = !matches!(shape, Shape::Unknown(_));
     let obstacle = trial::obstacle(programs, id);
@@ -85,16 +88,17 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
         clobbers: clobbers(&shaped),
         read_only: shaped.last()?.runs.first()?.read_only.clone(),
         assumed: !matches!(shape, Shape::Exact(_)),
+        assumes: None,
         unclear: None,
     };
     match obstacle {
         Some((inst, why)) => tried.unclear = Some((Some(inst), why.to_owned())),
         None => {
-            let warps = shaped.iter().any(|shaped| shaped.runs.iter().any(|run| run.warps));
-            if shaped.len() > 1 && (has_barrier(body) || warps) && shaped[0].block == [32, 1, 1] {
-                shaped.remove(0);
-            }
-            tried.races = races(&shaped);
+            let several = has_barrier(body) || shaped.iter().any(|shaped| shaped.runs.iter().any(|run| run.warps));
+            let shapes = plausible(&shaped, several);
+            tried.assumes = collision(&shaped, &shapes);
+            let explored = shapes.last().map(|shaped| explore(programs, id, shaped, launch.grid, fuel));
+            tried.races = races(&shapes, &explored.unwrap_or_default());
             // What buffers in global memory hold room for is not known: without a launch nothing is sure there.
             for race in tried.races.iter_mut().filter(|race| tried.assumed && !race.conflict.shared) {
                 race.level = Level::Info;
@@ -144,27 +148,26 @@ fn has_barrier(body: &Body) -> bool {
     body.insts.iter().any(|inst| inst.op.effect == Effect::Barrier)
 }
 
-fn try_shape(programs: &mut Programs, id: FuncId, block: [u32; 3], grid: Option<[u32; 3]>, fuel: u32, explore: bool) -> Option<Shaped> {
+fn try_shape(programs: &mut Programs, id: FuncId, block: [u32; 3], grid: Option<[u32; 3]>, fuel: u32) -> Option<Shaped> {
     let mut covered: FxHashSet<(Site, bool)> = FxHashSet::default();
-    let setup = |sample, explore| Setup {
-        block,
-        grid,
-        cta: None,
-        sample,
-        explore,
-    };
     let mut runs = Vec::new();
     for sample in 0..2 {
-        runs.push(trial::run(programs, id, &setup(sample, false), fuel, &mut covered)?);
+        let setup = Setup { block, grid, cta: None, sample, explore: false };
+        runs.push(trial::run(programs, id, &setup, fuel, &mut covered)?);
     }
-    let one_sided = covered.iter().any(|(site, way)| !covered.contains(&(*site, !way)));
-    let mut explored = Vec::new();
-    if explore && one_sided {
-        for sample in 0..2 {
-            explored.push(trial::run(programs, id, &setup(sample, true), fuel, &mut covered.clone())?);
-        }
-    }
-    Some(Shaped { block, runs, explored })
+    Some(Shaped { block, runs, covered })
+}
+
+/// Runs a shape again, the other way at branches that have gone one way only; none where there are no such branches.
+fn explore(programs: &mut Programs, id: FuncId, shaped: &Shaped, grid: Option<[u32; 3]>, fuel: u32) -> Vec<Outcome> {
+    let one_sided = shaped.covered.iter().any(|(site, way)| !shaped.covered.contains(&(*site, !way)));
+    let samples = if one_sided { 0..2 } else { 0..0 };
+    samples
+        .filter_map(|sample| {
+            let setup = Setup { block: shaped.block, grid, cta: None, sample, explore: true };
+            trial::run(programs, id, &setup, fuel, &mut shaped.covered.clone())
+        })
+        .collect()
 }
 
 type Pair = (Site, Site);
@@ -191,15 +194,50 @@ fn confirmed(runs: &[Outcome]) -> FxHashMap<Pair, Conflict> {
     found
 }
 
-fn races(shaped: &[Shaped]) -> Vec<Race> {
-    let plausible: Vec<&Shaped> = shaped.iter().filter(|shaped| fits(shaped)).collect();
+/// The shapes that the kernel may be made for.
+///
+/// `several`: it has more than one warp, by what it does.
+fn plausible(shaped: &[Shaped], several: bool) -> Vec<&Shaped> {
+    let mut shapes: Vec<&Shaped> = shaped.iter().filter(|shaped| fits(shaped)).collect();
+    if shapes.is_empty() {
+        return shaped.iter().collect();
+    }
+    // Where threads get in each other's way in one store, but fewer do not, the kernel is made for fewer.
+    if shapes.iter().any(|shaped| !collides(shaped)) {
+        shapes.retain(|shaped| !collides(shaped));
+    }
     // A shape whose threads fill an array to the brim is the one that the kernel is written for.
-    let made_for = plausible.iter().rev().find(|shaped| shaped.runs.iter().all(|run| run.fills));
-    let shapes: Vec<&Shaped> = match made_for {
-        Some(shaped) => vec![*shaped],
-        None if plausible.is_empty() => shaped.iter().collect(),
-        None => plausible,
-    };
+    let made_for = shapes.iter().rev().find(|shaped| shaped.runs.iter().all(|run| run.fills));
+    if let Some(made_for) = made_for {
+        return vec![*made_for];
+    }
+    if several && shapes.len() > 1 && shapes[0].block == [32, 1, 1] {
+        shapes.remove(0);
+    }
+    shapes
+}
+
+/// Whether threads write different values to one address by one instruction.
+fn collides(shaped: &Shaped) -> bool {
+    confirmed(&shaped.runs).values().any(collision_of)
+}
+
+fn collision_of(conflict: &Conflict) -> bool {
+    conflict.first == conflict.second && !conflict.equal && !conflict.maybe
+}
+
+/// A shape that was ruled out because threads of it would collide, and where.
+fn collision(shaped: &[Shaped], kept: &[&Shaped]) -> Option<([u32; 3], Conflict)> {
+    let ruled_out = shaped.iter().filter(|shaped| fits(shaped) && kept.iter().all(|kept| kept.block != shaped.block));
+    let mut found = ruled_out.filter_map(|shaped| {
+        let mut all: Vec<Conflict> = confirmed(&shaped.runs).into_values().filter(collision_of).collect();
+        all.sort_by_key(pair);
+        Some((shaped.block, *all.first()?))
+    });
+    found.next()
+}
+
+fn races(shapes: &[&Shaped], explored: &[Outcome]) -> Vec<Race> {
     let per_shape: Vec<FxHashMap<Pair, Conflict>> = shapes.iter().map(|shaped| confirmed(&shaped.runs)).collect();
     let mut found: FxHashMap<Pair, Race> = FxHashMap::default();
     for (shaped, conflicts) in shapes.iter().zip(&per_shape) {
@@ -213,15 +251,15 @@ fn races(shaped: &[Shaped]) -> Vec<Race> {
             });
         }
     }
-    for shaped in &shapes {
-        for (pair, conflict) in confirmed(&shaped.explored) {
-            found.entry(pair).or_insert_with(|| Race {
-                conflict,
-                block: shaped.block,
-                level: level(&conflict, shapes.len() == 1).max(Level::Warning),
-                others: Vec::new(),
-            });
-        }
+    // What shows only where a branch on something unknown was turned round is possible, not certain.
+    for (pair, conflict) in confirmed(explored) {
+        let block = shapes.last().map_or([1; 3], |shaped| shaped.block);
+        found.entry(pair).or_insert_with(|| Race {
+            conflict,
+            block,
+            level: level(&conflict, shapes.len() == 1).max(Level::Warning),
+            others: Vec::new(),
+        });
     }
     group(found.into_values().collect())
 }
@@ -299,14 +337,12 @@ fn clobbers(shaped: &[Shaped]) -> Vec<Clobber> {
     found
 }
 
-/// Where runs broke off, and how.
+/// Where runs broke off, and how; what barriers do to control flow has rules of its own.
 fn unclear(shaped: &[Shaped]) -> Option<(Option<InstId>, String)> {
-    let stop = shaped.iter().flat_map(|shaped| &shaped.runs).find_map(|run| run.stop)?;
-    Some(match stop {
-        Stop::Fuel => (None, "it takes too many steps".to_owned()),
-        Stop::Tangled(site) => (Some(site.inst), "threads part before a barrier".to_owned()),
-        Stop::Deadlock => (None, "its barriers do not let all threads pass".to_owned()),
-        Stop::NeedsWarps => (None, "its warps wait for each other".to_owned()),
-        Stop::Unclear(site, why) => (Some(site.inst), why.to_owned()),
+    let mut stops = shaped.iter().flat_map(|shaped| &shaped.runs).filter_map(|run| run.stop);
+    stops.find_map(|stop| match stop {
+        Stop::Fuel => Some((None, "it takes too many steps".to_owned())),
+        Stop::Unclear(site, why) => Some((Some(site.inst), why.to_owned())),
+        Stop::Tangled(_) | Stop::Deadlock | Stop::NeedsWarps => None,
     })
 }

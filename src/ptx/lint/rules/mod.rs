@@ -25,4 +25,5 @@ pub mod race005;
 pub mod race007;
 pub mod race009;
 pub mod race010;
+pub mod race013;
 mod wording;
