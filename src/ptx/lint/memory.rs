@@ -13,14 +13,29 @@ pub(super) fn mem001(context: &Context, code: Code) -> Vec<Diag> {
     let mut found = Vec::new();
     let mut seen: FxHashSet<Site> = FxHashSet::default();
     for direct in direct(context) {
-        let Some(held) = direct.variable.size().filter(|held| *held > 0) else { continue };
+        let Some(held) = direct.variable.size().filter(|held| *held > 0) else {
+            continue;
+        };
         if direct.offset < 0 || direct.offset as u64 + u64::from(direct.size) > held {
             seen.insert(direct.site);
-            found.push(outside(context, code, direct.site, direct.symbol, direct.offset, direct.size, held));
+            found.push(outside(
+                context,
+                code,
+                direct.site,
+                direct.symbol,
+                direct.offset,
+                direct.size,
+                held,
+            ));
         }
     }
     for (_, faulty) in faults(context).filter(|(_, faulty)| faulty.fault.constant && is_certain(faulty)) {
-        if let FaultKind::OutOfBounds { symbol, offset, size, held } = faulty.fault.kind
+        if let FaultKind::OutOfBounds {
+            symbol,
+            offset,
+            size,
+            held,
+        } = faulty.fault.kind
             && seen.insert(faulty.fault.site)
         {
             found.push(outside(context, code, faulty.fault.site, symbol, offset, size, held));
@@ -45,8 +60,21 @@ pub(super) fn mem002(context: &Context, code: Code) -> Vec<Diag> {
     let varying = faults(context).filter(|(_, faulty)| !faulty.fault.constant && is_certain(faulty));
     varying
         .filter_map(|(tried, faulty)| {
-            let Fault { site, kind, thread: index, .. } = faulty.fault;
-            let FaultKind::OutOfBounds { symbol, offset, size, held } = kind else { return None };
+            let Fault {
+                site,
+                kind,
+                thread: index,
+                ..
+            } = faulty.fault;
+            let FaultKind::OutOfBounds {
+                symbol,
+                offset,
+                size,
+                held,
+            } = kind
+            else {
+                return None;
+            };
             let message = format!(
                 "{} accesses bytes {offset} to {} of `{}`, which has {held}, in thread {}",
                 opcode(context, site),
@@ -55,7 +83,10 @@ pub(super) fn mem002(context: &Context, code: Code) -> Vec<Diag> {
                 thread(index, faulty.block)
             );
             let diag = declared(context, symbol, Diag::error(code, span(context, site), message));
-            Some(assume(tried, faulty, diag).help("make the variable larger, or guard the access against threads that have no place in it"))
+            Some(
+                assume(tried, faulty, diag)
+                    .help("make the variable larger, or guard the access against threads that have no place in it"),
+            )
         })
         .collect()
 }
@@ -67,7 +98,14 @@ pub(super) fn mem003(context: &Context, code: Code) -> Vec<Diag> {
     for direct in direct(context) {
         if direct.size.is_power_of_two() && direct.offset.rem_euclid(i64::from(direct.size)) != 0 {
             seen.insert(direct.site);
-            found.push(misaligned(context, code, direct.site, direct.symbol, direct.offset, direct.size));
+            found.push(misaligned(
+                context,
+                code,
+                direct.site,
+                direct.symbol,
+                direct.offset,
+                direct.size,
+            ));
         }
     }
     for (_, faulty) in faults(context).filter(|(_, faulty)| faulty.fault.constant && is_certain(faulty)) {
@@ -86,7 +124,8 @@ fn misaligned(context: &Context, code: Code, site: Site, symbol: SymbolId, offse
         opcode(context, site),
         address(context, symbol, offset)
     );
-    Diag::error(code, span(context, site), message).help("access the elements one by one, or move them to a multiple of the access")
+    Diag::error(code, span(context, site), message)
+        .help("access the elements one by one, or move them to a multiple of the access")
 }
 
 /// MEM004.
@@ -94,7 +133,13 @@ pub(super) fn mem004(context: &Context, code: Code) -> Vec<Diag> {
     let mut declared_low: FxHashSet<SymbolId> = FxHashSet::default();
     let mut found = Vec::new();
     for (tried, faulty) in faults(context) {
-        let Fault { site, kind, thread: index, constant, .. } = faulty.fault;
+        let Fault {
+            site,
+            kind,
+            thread: index,
+            constant,
+            ..
+        } = faulty.fault;
         match kind {
             FaultKind::Misaligned { symbol, offset, size } if !constant && is_certain(faulty) => {
                 let mut diag = misaligned(context, code, site, symbol, offset, size);
@@ -111,14 +156,19 @@ pub(super) fn mem004(context: &Context, code: Code) -> Vec<Diag> {
 }
 
 fn underaligned(context: &Context, code: Code, site: Site, symbol: SymbolId, align: u32, size: u32) -> Diag {
-    let sized = context.parsed.module.variable(symbol).is_some_and(|variable| variable.size().is_some_and(|size| size > 0));
+    let sized = context
+        .parsed
+        .module
+        .variable(symbol)
+        .is_some_and(|variable| variable.size().is_some_and(|size| size > 0));
     let level = if sized { Level::Warning } else { Level::Info };
     let message = format!(
         "{} needs a multiple of {size}, but `{}` is only aligned to {align}",
         opcode(context, site),
         context.parsed.module.name(symbol)
     );
-    declared(context, symbol, Diag::new(code, level, span(context, site), message)).help(format!("declare it with `.align {size}`"))
+    declared(context, symbol, Diag::new(code, level, span(context, site), message))
+        .help(format!("declare it with `.align {size}`"))
 }
 
 /// MEM005.
@@ -138,8 +188,10 @@ pub(super) fn mem005(context: &Context, code: Code) -> Vec<Diag> {
             diag = diag.note(format!("{more} more accesses of the kernel do so"));
         }
         found.push(
-            diag.note("from sm_90 on, the first 1024 bytes of shared memory are reserved, and variables start behind them")
-                .help("add the address of the shared variable: `mov.u32 %r, name;`"),
+            diag.note(
+                "from sm_90 on, the first 1024 bytes of shared memory are reserved, and variables start behind them",
+            )
+            .help("add the address of the shared variable: `mov.u32 %r, name;`"),
         );
     }
     found
@@ -153,17 +205,26 @@ pub(super) fn mem007(context: &Context, code: Code) -> Vec<Diag> {
         let site = faulty.fault.site;
         let diag = match faulty.fault.kind {
             FaultKind::NotGeneric { symbol } if seen.insert((site.function, Some(symbol))) => {
-                let space = context.parsed.module.variable(symbol).map_or("shared", |variable| variable.space.name());
+                let space = context
+                    .parsed
+                    .module
+                    .variable(symbol)
+                    .map_or("shared", |variable| variable.space.name());
                 let name = context.parsed.module.name(symbol);
-                let message = format!("{} takes the .{space} address of `{name}` for a generic one", opcode(context, site));
-                Diag::error(code, span(context, site), message)
-                    .help(format!("convert the address with `cvta.{space}.u64`, or access it with `.{space}`"))
+                let message = format!(
+                    "{} takes the .{space} address of `{name}` for a generic one",
+                    opcode(context, site)
+                );
+                Diag::error(code, span(context, site), message).help(format!(
+                    "convert the address with `cvta.{space}.u64`, or access it with `.{space}`"
+                ))
             }
             FaultKind::Generic { space } if seen.insert((site.function, None)) => {
                 let space = space.name();
                 let message = format!("{} takes a generic address for one in .{space}", opcode(context, site));
-                Diag::error(code, span(context, site), message)
-                    .help(format!("convert the address with `cvta.to.{space}.u64`, or leave out `.{space}`"))
+                Diag::error(code, span(context, site), message).help(format!(
+                    "convert the address with `cvta.to.{space}.u64`, or leave out `.{space}`"
+                ))
             }
             _ => continue,
         };
@@ -177,7 +238,10 @@ pub(super) fn mem011(context: &Context, code: Code) -> Vec<Diag> {
     let pairs = context.tried().iter().flat_map(|tried| &tried.read_only);
     pairs
         .map(|(load, store)| {
-            let message = format!("{} reads through the read-only path what the kernel writes", opcode(context, *load));
+            let message = format!(
+                "{} reads through the read-only path what the kernel writes",
+                opcode(context, *load)
+            );
             Diag::warning(code, span(context, *load), message)
                 .related(span(context, *store), "it is written here")
                 .help("load without `.nc`")
@@ -186,7 +250,10 @@ pub(super) fn mem011(context: &Context, code: Code) -> Vec<Diag> {
 }
 
 fn faults<'c>(context: &'c Context) -> impl Iterator<Item = (&'c Tried, &'c Faulty)> {
-    context.tried().iter().flat_map(|tried| tried.faults.iter().map(move |faulty| (tried, faulty)))
+    context
+        .tried()
+        .iter()
+        .flat_map(|tried| tried.faults.iter().map(move |faulty| (tried, faulty)))
 }
 
 /// Whether it happens at every launch that is thought of.
@@ -208,7 +275,9 @@ fn declared(context: &Context, symbol: SymbolId, diag: Diag) -> Diag {
 fn assume(tried: &Tried, faulty: &Faulty, diag: Diag) -> Diag {
     let [x, y, z] = faulty.block;
     if tried.assumed {
-        diag.note(format!("holds for all usual shapes of the CTA, shown for {x} x {y} x {z} threads"))
+        diag.note(format!(
+            "holds for all usual shapes of the CTA, shown for {x} x {y} x {z} threads"
+        ))
     } else {
         diag
     }
@@ -227,9 +296,15 @@ struct Direct<'p> {
 fn direct<'p>(context: &Context<'p>) -> Vec<Direct<'p>> {
     let module = &context.parsed.module;
     let mut found = Vec::new();
-    for (function, body) in (0..).map(FuncId).zip(&module.functions).filter_map(|(id, function)| Some((id, function.body.as_ref()?))) {
+    for (function, body) in (0..)
+        .map(FuncId)
+        .zip(&module.functions)
+        .filter_map(|(id, function)| Some((id, function.body.as_ref()?)))
+    {
         for (inst, row) in (0..).map(InstId).zip(&body.insts) {
-            let Some((symbol, offset, size)) = named(row) else { continue };
+            let Some((symbol, offset, size)) = named(row) else {
+                continue;
+            };
             if let Some(variable) = module.variable(symbol) {
                 found.push(Direct {
                     site: Site { function, inst },
@@ -246,8 +321,17 @@ fn direct<'p>(context: &Context<'p>) -> Vec<Direct<'p>> {
 
 fn named(inst: &Inst) -> Option<(SymbolId, i64, u32)> {
     let view = inst.as_mem()?;
-    let Address { base: Base::Symbol(symbol), offset } = *view.address else { return None };
+    let Address {
+        base: Base::Symbol(symbol),
+        offset,
+    } = *view.address
+    else {
+        return None;
+    };
     // An index that is added is not seen here.
-    let plain = !inst.operands.iter().any(|operand| matches!(operand, Operand::Element(..)));
+    let plain = !inst
+        .operands
+        .iter()
+        .any(|operand| matches!(operand, Operand::Element(..)));
     plain.then(|| (symbol, offset, view.ty.bytes().max(1) * u32::from(view.lanes)))
 }

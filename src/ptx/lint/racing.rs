@@ -48,7 +48,12 @@ pub(super) fn kind(conflict: &Conflict) -> Kind {
 }
 
 /// The findings for one kind of race.
-pub(super) fn findings(context: &Context, code: Code, wanted: Kind, say: impl Fn(&Context, &Tried, &Race) -> String) -> Vec<Diag> {
+pub(super) fn findings(
+    context: &Context,
+    code: Code,
+    wanted: Kind,
+    say: impl Fn(&Context, &Tried, &Race) -> String,
+) -> Vec<Diag> {
     let mut found = Vec::new();
     for tried in context.tried() {
         for race in tried.races.iter().filter(|race| kind(&race.conflict) == wanted) {
@@ -68,14 +73,19 @@ pub(super) fn finding(context: &Context, tried: &Tried, race: &Race, code: Code,
         (true, _) => "writes",
         _ => "reads",
     };
-    let say = |index: u32, writes: bool, atomic: bool| format!("thread {} {} {place}", thread(index, race.block), does(writes, atomic));
+    let say = |index: u32, writes: bool, atomic: bool| {
+        format!("thread {} {} {place}", thread(index, race.block), does(writes, atomic))
+    };
     let (first, second) = (
         say(conflict.threads.0, conflict.writes.0, conflict.atomic.0),
         say(conflict.threads.1, conflict.writes.1, conflict.atomic.1),
     );
     let mut diag = Diag::new(code, race.level, at(conflict.second), message);
     if conflict.first == conflict.second {
-        diag = diag.label(format!("{first}, and so does thread {}", thread(conflict.threads.1, race.block)));
+        diag = diag.label(format!(
+            "{first}, and so does thread {}",
+            thread(conflict.threads.1, race.block)
+        ));
     } else {
         diag = diag.label(second).related(at(conflict.first), format!("{first} here"));
     }
@@ -96,8 +106,14 @@ fn assume(tried: &Tried, race: &Race, mut diag: Diag) -> Diag {
     let conflict = &race.conflict;
     let [x, y, z] = race.block;
     if tried.assumed {
-        let scope = if race.level == Level::Info && !conflict.equal { "shown for" } else { "shown for several shapes of the CTA, here" };
-        diag = diag.note(format!("{scope} {x} x {y} x {z} threads; the kernel does not say how it is launched"));
+        let scope = if race.level == Level::Info && !conflict.equal {
+            "shown for"
+        } else {
+            "shown for several shapes of the CTA, here"
+        };
+        diag = diag.note(format!(
+            "{scope} {x} x {y} x {z} threads; the kernel does not say how it is launched"
+        ));
     }
     if conflict.anywhere {
         diag = diag.note("one of the two accesses goes to a place in the variable that depends on data");
@@ -118,10 +134,13 @@ fn repair(context: &Context, conflict: &Conflict, diag: Diag) -> Diag {
             diag.help("let one thread write, give each thread an address of its own, or use an atomic")
         }
         Kind::InWarp => diag.help(format!("put `bar.warp.sync 0xffffffff;` in front of line {second}")),
-        _ if conflict.first.inst >= conflict.second.inst && conflict.first.function == conflict.second.function => diag.help(format!(
-            "put `bar.sync 0;` behind line {first}, before the loop comes back to line {second}"
+        _ if conflict.first.inst >= conflict.second.inst && conflict.first.function == conflict.second.function => diag
+            .help(format!(
+                "put `bar.sync 0;` behind line {first}, before the loop comes back to line {second}"
+            )),
+        _ => diag.help(format!(
+            "put `bar.sync 0;` between line {first} and line {second}, where all threads pass"
         )),
-        _ => diag.help(format!("put `bar.sync 0;` between line {first} and line {second}, where all threads pass")),
     }
 }
 
@@ -154,7 +173,10 @@ pub(super) fn thread(index: u32, [x, y, _]: [u32; 3]) -> String {
 pub(super) fn sm(context: &Context) -> Option<u32> {
     let words = &context.parsed.module.header.target;
     let number = words.iter().find_map(|word| word.strip_prefix("sm_"))?;
-    number.trim_end_matches(|letter: char| letter.is_ascii_alphabetic()).parse().ok()
+    number
+        .trim_end_matches(|letter: char| letter.is_ascii_alphabetic())
+        .parse()
+        .ok()
 }
 
 /// The opcode at a site, in backquotes.
@@ -167,5 +189,9 @@ pub(super) fn opcode(context: &Context, site: Site) -> String {
 /// The opcodes of both accesses; one where they are alike.
 pub(super) fn opcodes(context: &Context, conflict: &Conflict) -> String {
     let (first, second) = (opcode(context, conflict.first), opcode(context, conflict.second));
-    if first == second { first } else { format!("{first} and {second}") }
+    if first == second {
+        first
+    } else {
+        format!("{first} and {second}")
+    }
 }

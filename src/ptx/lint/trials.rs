@@ -64,7 +64,9 @@ struct Shaped {
 pub(super) fn all(module: &Module, launch: &Launch) -> Vec<Tried> {
     let mut programs = Programs::new(module);
     let functions = (0..).map(FuncId).zip(&module.functions);
-    functions.filter_map(|(id, function)| one(&mut programs, id, function, launch)).collect()
+    functions
+        .filter_map(|(id, function)| one(&mut programs, id, function, launch))
+        .collect()
 }
 
 fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch) -> Option<Tried> {
@@ -97,10 +99,16 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
             let several = has_barrier(body) || shaped.iter().any(|shaped| shaped.runs.iter().any(|run| run.warps));
             let shapes = plausible(&shaped, several);
             tried.assumes = collision(&shaped, &shapes);
-            let explored = shapes.last().map(|shaped| explore(programs, id, shaped, launch.grid, fuel));
+            let explored = shapes
+                .last()
+                .map(|shaped| explore(programs, id, shaped, launch.grid, fuel));
             tried.races = races(&shapes, &explored.unwrap_or_default());
             // What buffers in global memory hold room for is not known: without a launch nothing is sure there.
-            for race in tried.races.iter_mut().filter(|race| tried.assumed && !race.conflict.shared) {
+            for race in tried
+                .races
+                .iter_mut()
+                .filter(|race| tried.assumed && !race.conflict.shared)
+            {
                 race.level = Level::Info;
             }
             tried.unclear = unclear(&shaped);
@@ -136,7 +144,10 @@ fn blocks(shape: Shape, body: &Body) -> Vec<[u32; 3]> {
         Shape::Unknown(_) => vec![[8, 8, 1], [16, 16, 1], [32, 8, 1], [32, 32, 1]],
     };
     let most = shape.most_threads();
-    let mut fitting: Vec<[u32; 3]> = usual.into_iter().filter(|dims| dims.iter().product::<u32>() <= most).collect();
+    let mut fitting: Vec<[u32; 3]> = usual
+        .into_iter()
+        .filter(|dims| dims.iter().product::<u32>() <= most)
+        .collect();
     if fitting.is_empty() {
         fitting.push([most.max(1), 1, 1]);
     }
@@ -148,11 +159,23 @@ fn has_barrier(body: &Body) -> bool {
     body.insts.iter().any(|inst| inst.op.effect == Effect::Barrier)
 }
 
-fn try_shape(programs: &mut Programs, id: FuncId, block: [u32; 3], grid: Option<[u32; 3]>, fuel: u32) -> Option<Shaped> {
+fn try_shape(
+    programs: &mut Programs,
+    id: FuncId,
+    block: [u32; 3],
+    grid: Option<[u32; 3]>,
+    fuel: u32,
+) -> Option<Shaped> {
     let mut covered: FxHashSet<(Site, bool)> = FxHashSet::default();
     let mut runs = Vec::new();
     for sample in 0..2 {
-        let setup = Setup { block, grid, cta: None, sample, explore: false };
+        let setup = Setup {
+            block,
+            grid,
+            cta: None,
+            sample,
+            explore: false,
+        };
         runs.push(trial::run(programs, id, &setup, fuel, &mut covered)?);
     }
     Some(Shaped { block, runs, covered })
@@ -160,11 +183,20 @@ fn try_shape(programs: &mut Programs, id: FuncId, block: [u32; 3], grid: Option<
 
 /// Runs a shape again, the other way at branches that have gone one way only; none where there are no such branches.
 fn explore(programs: &mut Programs, id: FuncId, shaped: &Shaped, grid: Option<[u32; 3]>, fuel: u32) -> Vec<Outcome> {
-    let one_sided = shaped.covered.iter().any(|(site, way)| !shaped.covered.contains(&(*site, !way)));
+    let one_sided = shaped
+        .covered
+        .iter()
+        .any(|(site, way)| !shaped.covered.contains(&(*site, !way)));
     let samples = if one_sided { 0..2 } else { 0..0 };
     samples
         .filter_map(|sample| {
-            let setup = Setup { block: shaped.block, grid, cta: None, sample, explore: true };
+            let setup = Setup {
+                block: shaped.block,
+                grid,
+                cta: None,
+                sample,
+                explore: true,
+            };
             trial::run(programs, id, &setup, fuel, &mut shaped.covered.clone())
         })
         .collect()
@@ -207,7 +239,10 @@ fn plausible(shaped: &[Shaped], several: bool) -> Vec<&Shaped> {
         shapes.retain(|shaped| !collides(shaped));
     }
     // A shape whose threads fill an array to the brim is the one that the kernel is written for.
-    let made_for = shapes.iter().rev().find(|shaped| shaped.runs.iter().all(|run| run.fills));
+    let made_for = shapes
+        .iter()
+        .rev()
+        .find(|shaped| shaped.runs.iter().all(|run| run.fills));
     if let Some(made_for) = made_for {
         return vec![*made_for];
     }
@@ -217,18 +252,20 @@ fn plausible(shaped: &[Shaped], several: bool) -> Vec<&Shaped> {
     shapes
 }
 
-/// Whether threads write different values to one address by one instruction.
+/// Whether threads write different values to one address.
 fn collides(shaped: &Shaped) -> bool {
     confirmed(&shaped.runs).values().any(collision_of)
 }
 
 fn collision_of(conflict: &Conflict) -> bool {
-    conflict.first == conflict.second && !conflict.equal && !conflict.maybe
+    conflict.writes == (true, true) && conflict.atomic == (false, false) && !conflict.equal && !conflict.maybe
 }
 
 /// A shape that was ruled out because threads of it would collide, and where.
 fn collision(shaped: &[Shaped], kept: &[&Shaped]) -> Option<([u32; 3], Conflict)> {
-    let ruled_out = shaped.iter().filter(|shaped| fits(shaped) && kept.iter().all(|kept| kept.block != shaped.block));
+    let ruled_out = shaped
+        .iter()
+        .filter(|shaped| fits(shaped) && kept.iter().all(|kept| kept.block != shaped.block));
     let mut found = ruled_out.filter_map(|shaped| {
         let mut all: Vec<Conflict> = confirmed(&shaped.runs).into_values().filter(collision_of).collect();
         all.sort_by_key(pair);
@@ -242,7 +279,9 @@ fn races(shapes: &[&Shaped], explored: &[Outcome]) -> Vec<Race> {
     let mut found: FxHashMap<Pair, Race> = FxHashMap::default();
     for (shaped, conflicts) in shapes.iter().zip(&per_shape) {
         for (pair, conflict) in conflicts {
-            let everywhere = per_shape.iter().all(|others| others.get(pair).is_some_and(|other| other.equal == conflict.equal));
+            let everywhere = per_shape
+                .iter()
+                .all(|others| others.get(pair).is_some_and(|other| other.equal == conflict.equal));
             found.entry(*pair).or_insert_with(|| Race {
                 conflict: *conflict,
                 block: shaped.block,
@@ -282,7 +321,15 @@ fn level(conflict: &Conflict, everywhere: bool) -> Level {
 
 /// One race per missing barrier: a barrier right before the second access of the earliest race cures others, too.
 fn group(mut all: Vec<Race>) -> Vec<Race> {
-    all.sort_by_key(|race| (race.level, race.conflict.in_warp, race.conflict.times.1, race.conflict.times.0, pair(&race.conflict)));
+    all.sort_by_key(|race| {
+        (
+            race.level,
+            race.conflict.in_warp,
+            race.conflict.times.1,
+            race.conflict.times.0,
+            pair(&race.conflict),
+        )
+    });
     let mut kept: Vec<Race> = Vec::new();
     for race in all {
         let (from, to) = race.conflict.times;
@@ -307,11 +354,16 @@ fn faults(shaped: &[Shaped], nested: bool) -> Vec<Faulty> {
     for shaped_one in shaped {
         for fault in shaped_one.runs.iter().flat_map(|run| &run.faults) {
             let certain = |fault: &&Fault| !fault.guess && !fault.maybe;
-            let everywhere = (nested || fault.constant) && shaped.iter().all(|shaped| {
-                let mut faults = shaped.runs.iter().flat_map(|run| &run.faults);
-                faults.any(|other| key(other) == key(fault) && certain(&other))
-            });
-            let level = if everywhere && certain(&fault) { Level::Error } else { Level::Info };
+            let everywhere = (nested || fault.constant)
+                && shaped.iter().all(|shaped| {
+                    let mut faults = shaped.runs.iter().flat_map(|run| &run.faults);
+                    faults.any(|other| key(other) == key(fault) && certain(&other))
+                });
+            let level = if everywhere && certain(&fault) {
+                Level::Error
+            } else {
+                Level::Info
+            };
             let known = found.entry(key(fault)).or_insert(Faulty {
                 fault: *fault,
                 block: shaped_one.block,
@@ -329,7 +381,8 @@ fn faults(shaped: &[Shaped], nested: bool) -> Vec<Faulty> {
 
 /// Those that show for all shapes.
 fn clobbers(shaped: &[Shaped]) -> Vec<Clobber> {
-    let of = |shaped: &Shaped| -> Vec<Clobber> { shaped.runs.first().map_or_else(Vec::new, |run| run.clobbers.clone()) };
+    let of =
+        |shaped: &Shaped| -> Vec<Clobber> { shaped.runs.first().map_or_else(Vec::new, |run| run.clobbers.clone()) };
     let mut found = shaped.first().map(of).unwrap_or_default();
     found.retain(|clobber| shaped.iter().all(|shaped| of(shaped).contains(clobber)));
     found.sort();

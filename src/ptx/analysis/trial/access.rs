@@ -83,41 +83,70 @@ impl Machine<'_, '_> {
 
     /// A kernel's parameter, an argument, or a result.
     #[allow(clippy::too_many_arguments)]
-    fn param(&mut self, at: usize, row: &Row, access: &Access, symbol: SymbolId, offset: i64, holds: &Mask, unknown: &Mask) {
+    fn param(
+        &mut self,
+        at: usize,
+        row: &Row,
+        access: &Access,
+        symbol: SymbolId,
+        offset: i64,
+        holds: &Mask,
+        unknown: &Mask,
+    ) {
         let frames = &self.fibers[at].frames;
         let function = frames.last().map(|frame| self.programs.module.function(frame.function));
-        let of_kernel = function.is_some_and(|function| function.kind == FunctionKind::Entry && function.params.contains(&symbol));
+        let of_kernel =
+            function.is_some_and(|function| function.kind == FunctionKind::Entry && function.params.contains(&symbol));
         if !of_kernel {
             self.cell(at, row, access, symbol, offset, holds, unknown);
             return;
         }
         for (place, def) in row.defs.iter().enumerate() {
             let by = offset + i64::from(access.bytes) * place as i64;
-            let value = access.ty.map_or_else(Value::chaos, |ty| self.params.read(symbol, by, ty));
+            let value = access
+                .ty
+                .map_or_else(Value::chaos, |ty| self.params.read(symbol, by, ty));
             self.write(at, *def, value, holds, unknown);
         }
     }
 
     /// Reads or writes a variable of each thread's own.
     #[allow(clippy::too_many_arguments)]
-    fn cell(&mut self, at: usize, row: &Row, access: &Access, symbol: SymbolId, offset: i64, holds: &Mask, unknown: &Mask) {
+    fn cell(
+        &mut self,
+        at: usize,
+        row: &Row,
+        access: &Access,
+        symbol: SymbolId,
+        offset: i64,
+        holds: &Mask,
+        unknown: &Mask,
+    ) {
         for place in 0..access.elements as usize {
             let key = (symbol, offset + i64::from(access.bytes) * place as i64);
             if access.reads {
                 let Some(def) = row.defs.get(place) else { continue };
-                let held = self.fibers[at].cells.get(&key).filter(|(bytes, _)| *bytes == access.bytes);
+                let held = self.fibers[at]
+                    .cells
+                    .get(&key)
+                    .filter(|(bytes, _)| *bytes == access.bytes);
                 let value = held.map_or_else(Value::chaos, |(_, value)| value.clone());
                 self.write(at, *def, value, holds, unknown);
                 continue;
             }
-            let new = access.values.get(place).map_or_else(Value::chaos, |value| self.read(at, value));
+            let new = access
+                .values
+                .get(place)
+                .map_or_else(Value::chaos, |value| self.read(at, value));
             let maybe = !unknown.is_empty() || self.fibers[at].frames.iter().any(super::fiber::Frame::is_maybe);
             let threads = self.threads;
             let whole = *holds == self.fibers[at].alive && !maybe;
             let cells = &mut self.fibers[at].cells;
             // What overlaps in another cut is lost.
             let end = key.1 + i64::from(access.bytes);
-            let cuts = |(of, from): &(SymbolId, i64), bytes: u32| *of == key.0 && *from < end && key.1 < *from + i64::from(bytes);
+            let cuts = |(of, from): &(SymbolId, i64), bytes: u32| {
+                *of == key.0 && *from < end && key.1 < *from + i64::from(bytes)
+            };
             if cells.len() < 4096 {
                 cells.retain(|place, (bytes, _)| *place == key || !cuts(place, *bytes));
             }
@@ -141,7 +170,11 @@ impl Machine<'_, '_> {
         let size = access.bytes * access.elements;
         let mut logged = false;
         let guess = address.guess && !self.is_buffer(access, address, lanes);
-        let guess = guess || self.fibers[at].frames.last().is_some_and(|frame| frame.is_guessed(row.block));
+        let guess = guess
+            || self.fibers[at]
+                .frames
+                .last()
+                .is_some_and(|frame| frame.is_guessed(row.block));
         let address_data = &address.data;
         for thread in lanes.iter() {
             if access.rows.is_some_and(|rows| thread as u32 % 32 >= rows) {
@@ -150,16 +183,23 @@ impl Machine<'_, '_> {
             let Some(address) = address.of(thread) else { continue };
             let (space, place) = resolve(access.space, address);
             let region = self.layout.region(space, place);
-            self.check(access, region, place, size, Fault {
-                site,
-                kind: FaultKind::RawShared { address: place },
-                thread: thread as u32,
-                maybe,
-                guess,
-                constant: matches!(address_data, Data::Same(_)),
-            });
+            self.check(
+                access,
+                region,
+                place,
+                size,
+                Fault {
+                    site,
+                    kind: FaultKind::RawShared { address: place },
+                    thread: thread as u32,
+                    maybe,
+                    guess,
+                    constant: matches!(address_data, Data::Same(_)),
+                },
+            );
             let shared = matches!(region, Region::Shared(..) | Region::RawShared);
-            let global = matches!(region, Region::Buffer(_)) || matches!(region, Region::Variable(..) if space != Space::Const && access.space != Space::Const);
+            let global = matches!(region, Region::Buffer(_))
+                || matches!(region, Region::Variable(..) if space != Space::Const && access.space != Space::Const);
             if !(shared && space == Space::Shared || global) {
                 continue;
             }
@@ -179,7 +219,9 @@ impl Machine<'_, '_> {
                     broadcast,
                     shared,
                 };
-                if element == 0 && let Region::Shared(symbol, _) = region {
+                if element == 0
+                    && let Region::Shared(symbol, _) = region
+                {
                     self.log.note_part(&touch, self.time, symbol);
                 }
                 self.log.note(touch, self.time);
@@ -209,8 +251,15 @@ impl Machine<'_, '_> {
         if self.by_warp || self.fibers[at].alive != *lanes || !each.unknown.is_empty() {
             return false;
         }
-        let (Some(first), Some(last)) = (each.values.iter().min(), each.values.iter().max()) else { return false };
-        let held = |symbol| self.programs.module.variable(symbol).and_then(|variable| variable.size());
+        let (Some(first), Some(last)) = (each.values.iter().min(), each.values.iter().max()) else {
+            return false;
+        };
+        let held = |symbol| {
+            self.programs
+                .module
+                .variable(symbol)
+                .and_then(|variable| variable.size())
+        };
         let (_, place) = Layout::locate(*first);
         match self.layout.region(Space::Shared, place) {
             Region::Shared(symbol, 0) => held(symbol) == Some(last - first + u64::from(size)),
@@ -222,12 +271,15 @@ impl Machine<'_, '_> {
     fn shade(&mut self, access: &Access, site: Site, address: &Value, lanes: &Mask, values: &[Value]) {
         let place = |thread| address.of(thread).map(|known| resolve(access.space, known));
         let is_shared = |(space, _): &(Space, u64)| *space == Space::Shared;
-        let Some((_, first)) = lanes.lowest().and_then(place).filter(is_shared) else { return };
+        let Some((_, first)) = lanes.lowest().and_then(place).filter(is_shared) else {
+            return;
+        };
         let slot = matches!(address.data, Data::Same(_));
         let all: Vec<u64> = lanes.iter().filter_map(place).map(|(_, place)| place).collect();
         if access.writes && !access.atomic {
             let slot = slot && lanes.len() == 1;
-            all.iter().for_each(|place| self.shadow.store(site, *place, slot, values.first()));
+            all.iter()
+                .for_each(|place| self.shadow.store(site, *place, slot, values.first()));
         } else if slot && lanes.len() > 1 {
             self.shadow.load_slot(first);
         } else {
@@ -237,10 +289,18 @@ impl Machine<'_, '_> {
 
     /// Notes an access somewhere in a variable.
     fn area(&mut self, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
-        let Some((space, place)) = address.origin.map(|origin| resolve(access.space, origin)) else { return };
-        let Region::Shared(symbol, 0) = self.layout.region(space, place) else { return };
+        let Some((space, place)) = address.origin.map(|origin| resolve(access.space, origin)) else {
+            return;
+        };
+        let Region::Shared(symbol, 0) = self.layout.region(space, place) else {
+            return;
+        };
         // Dynamic shared memory is cut into parts of which nothing is known.
-        let sized = self.programs.module.variable(symbol).is_some_and(|variable| variable.size().is_some_and(|size| size > 0));
+        let sized = self
+            .programs
+            .module
+            .variable(symbol)
+            .is_some_and(|variable| variable.size().is_some_and(|size| size > 0));
         if space != Space::Shared || !sized {
             return;
         }
@@ -274,7 +334,11 @@ impl Machine<'_, '_> {
             return;
         }
         for word in address / 4..(address + u64::from(size)).div_ceil(4) {
-            let words = if access.nc { &mut self.read_only } else { &mut self.written };
+            let words = if access.nc {
+                &mut self.read_only
+            } else {
+                &mut self.written
+            };
             if access.nc || access.writes {
                 words.entry(word).or_insert(site);
             }
@@ -285,10 +349,17 @@ impl Machine<'_, '_> {
         let module = self.programs.module;
         found.kind = match region {
             Region::Shared(symbol, offset) | Region::Local(symbol, offset) | Region::Variable(symbol, offset) => {
-                let Some(variable) = module.variable(symbol) else { return };
+                let Some(variable) = module.variable(symbol) else {
+                    return;
+                };
                 let held = variable.size().filter(|held| *held > 0);
                 if let Some(held) = held.filter(|held| offset < 0 || offset as u64 + u64::from(size) > *held) {
-                    FaultKind::OutOfBounds { symbol, offset, size, held }
+                    FaultKind::OutOfBounds {
+                        symbol,
+                        offset,
+                        size,
+                        held,
+                    }
                 } else if size.is_power_of_two() && offset.rem_euclid(i64::from(size)) != 0 {
                     FaultKind::Misaligned { symbol, offset, size }
                 } else if variable.alignment() < size {
@@ -300,7 +371,9 @@ impl Machine<'_, '_> {
             }
             Region::RawShared => FaultKind::RawShared { address },
             Region::NotGeneric(symbol) => FaultKind::NotGeneric { symbol },
-            Region::Elsewhere if matches!(access.space, Space::Shared | Space::Local) && address >> 57 != 0 => FaultKind::Generic { space: access.space },
+            Region::Elsewhere if matches!(access.space, Space::Shared | Space::Local) && address >> 57 != 0 => {
+                FaultKind::Generic { space: access.space }
+            }
             _ => return,
         };
         let known = self.faults.entry((found.site, found.kind.name())).or_insert(found);

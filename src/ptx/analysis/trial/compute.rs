@@ -31,7 +31,13 @@ impl Machine<'_, '_> {
             Step::Cvta(space, to, arg) => {
                 let value = self.read(at, arg);
                 let space = *space;
-                let convert = |address| if *to { Layout::specific(space, address) } else { Layout::generic(space, address) };
+                let convert = |address| {
+                    if *to {
+                        Layout::specific(space, address)
+                    } else {
+                        Layout::generic(space, address)
+                    }
+                };
                 let value = self.map(&value, convert);
                 self.write_first(at, row, value, &holds, &unknown);
             }
@@ -48,7 +54,11 @@ impl Machine<'_, '_> {
             Step::Opaque => {
                 let value = self.opaque(at, row);
                 for (place, def) in row.defs.iter().enumerate() {
-                    let part = if place == 0 { value.clone() } else { self.map(&value, |bits| bits ^ place as u64) };
+                    let part = if place == 0 {
+                        value.clone()
+                    } else {
+                        self.map(&value, |bits| bits ^ place as u64)
+                    };
                     self.write(at, *def, part, &holds, &unknown);
                 }
             }
@@ -71,7 +81,13 @@ impl Machine<'_, '_> {
         let threads = self.threads;
         let fiber = &mut self.fibers[at];
         let whole = *holds == fiber.alive;
-        let Some(place) = fiber.frames.last_mut().and_then(|frame| frame.regs.get_mut(reg.index())) else { return };
+        let Some(place) = fiber
+            .frames
+            .last_mut()
+            .and_then(|frame| frame.regs.get_mut(reg.index()))
+        else {
+            return;
+        };
         if whole {
             *place = value;
             return;
@@ -80,7 +96,11 @@ impl Machine<'_, '_> {
         *place = if unknown.is_empty() {
             old.blended(value, holds, threads)
         } else {
-            let sure = if holds.is_empty() { old } else { old.blended(value.clone(), holds, threads) };
+            let sure = if holds.is_empty() {
+                old
+            } else {
+                old.blended(value.clone(), holds, threads)
+            };
             sure.merged(&value, unknown, threads)
         };
     }
@@ -107,7 +127,16 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn scalar(&mut self, at: usize, row: &Row, scalar: Scalar, second: bool, args: &[Arg], holds: &Mask, unknown: &Mask) {
+    fn scalar(
+        &mut self,
+        at: usize,
+        row: &Row,
+        scalar: Scalar,
+        second: bool,
+        args: &[Arg],
+        holds: &Mask,
+        unknown: &Mask,
+    ) {
         let values: Vec<Value> = args.iter().map(|arg| self.read(at, arg)).collect();
         let value = self.apply(scalar, &values, row);
         if second && let Some(def) = row.defs.get(1) {
@@ -129,7 +158,9 @@ impl Machine<'_, '_> {
                 None => Value::some(),
             };
         }
-        if values.iter().any(|value| value.constant().is_some_and(|known| scalar.absorbs(known)))
+        if values
+            .iter()
+            .any(|value| value.constant().is_some_and(|known| scalar.absorbs(known)))
             && let Some(result) = absorbed(scalar, values)
         {
             return result;
@@ -172,7 +203,11 @@ impl Machine<'_, '_> {
     fn unknown_sum(&self, scalar: Scalar, values: &[Value], row: &Row) -> Value {
         let mut result = mixed(values, row);
         if scalar.is_sum() && !result.own {
-            let address = |value: &Value| value.origin.or(value.constant().filter(|known| Layout::is_variable(*known)));
+            let address = |value: &Value| {
+                value
+                    .origin
+                    .or(value.constant().filter(|known| Layout::is_variable(*known)))
+            };
             result.origin = values.iter().find_map(address);
         }
         result
@@ -184,7 +219,13 @@ impl Machine<'_, '_> {
         let unknown = which.unknown_in(&all);
         let mut result = if let Some(bit) = which.constant() {
             if bit & 1 == 1 { yes } else { no }
-        } else if which.is_unknown() && which.is_uniform() && yes.is_unknown() && no.is_unknown() && yes.is_uniform() && no.is_uniform() {
+        } else if which.is_unknown()
+            && which.is_uniform()
+            && yes.is_unknown()
+            && no.is_unknown()
+            && yes.is_uniform()
+            && no.is_uniform()
+        {
             // One of two things that are alike in all threads, by a choice that is, too.
             Value::some()
         } else if unknown.is_empty() {
@@ -204,12 +245,19 @@ impl Machine<'_, '_> {
 
     /// A result that depends on the sources, and on nothing else.
     fn opaque(&mut self, at: usize, row: &Row) -> Value {
-        let Some(frame) = self.fibers[at].frames.last() else { return Value::chaos() };
+        let Some(frame) = self.fibers[at].frames.last() else {
+            return Value::chaos();
+        };
         if row.own {
             return Value::chaos();
         }
         let skip = usize::from(row.guard.is_some());
-        let parts: Vec<Value> = row.uses.iter().skip(skip).map(|reg| frame.regs[reg.index()].clone()).collect();
+        let parts: Vec<Value> = row
+            .uses
+            .iter()
+            .skip(skip)
+            .map(|reg| frame.regs[reg.index()].clone())
+            .collect();
         mixed(&parts, row)
     }
 
@@ -270,7 +318,11 @@ impl Machine<'_, '_> {
                     "down" => (lane + by, lane + by <= most),
                     _ => (lane ^ by, lane ^ by <= most),
                 };
-                let source = if ok && source <= most.max(lane) || mode == "up" && ok { source } else { lane };
+                let source = if ok && source <= most.max(lane) || mode == "up" && ok {
+                    source
+                } else {
+                    lane
+                };
                 value.of(thread - lane as usize + source as usize)
             });
             match found {
@@ -322,6 +374,8 @@ fn mixed(values: &[Value], row: &Row) -> Value {
     let varying = values.iter().any(|value| !value.is_uniform());
     let parts = values.to_vec();
     let mut result = Value::unknown(node::made(row.how, row.commutes, parts), varying);
-    result.own = values.iter().any(|value| value.own || matches!(value.data, Data::Each(_)));
+    result.own = values
+        .iter()
+        .any(|value| value.own || matches!(value.data, Data::Each(_)));
     result
 }

@@ -67,20 +67,25 @@ impl<'m> Frame<'m> {
 
     /// Whether it rests on made-up numbers that control has come to a block.
     pub(super) fn is_guessed(&self, block: u32) -> bool {
-        let Program { cfg, loops, converge, .. } = &*self.program;
+        let Program {
+            cfg, loops, converge, ..
+        } = &*self.program;
         let dominators = std::iter::successors(cfg.dom().idom(block), |above| cfg.dom().idom(*above));
         let mut decides = dominators.filter(|above| self.guessed[*above as usize]);
         if decides.any(|above| !converge.is_passed_after(block, above)) {
             return true;
         }
         let again = loops.around(block).filter(|id| self.rounds[id.0 as usize] > 0);
-        let mut exits = again.flat_map(|id| (0..cfg.blocks()).filter(move |at| self.guessed[*at as usize] && loops.contains(id, *at)));
+        let mut exits = again
+            .flat_map(|id| (0..cfg.blocks()).filter(move |at| self.guessed[*at as usize] && loops.contains(id, *at)));
         exits.next().is_some()
     }
 
     /// Counts rounds of loops when control goes from one block to another.
     pub(super) fn pass(&mut self, from: u32, to: u32) {
-        let Some(id) = self.program.loops.innermost(to) else { return };
+        let Some(id) = self.program.loops.innermost(to) else {
+            return;
+        };
         if self.program.loops.get(id).header != to {
             return;
         }

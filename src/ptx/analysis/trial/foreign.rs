@@ -23,7 +23,9 @@ pub(super) fn find(program: &Program) -> Option<(InstId, &'static str)> {
 /// A loop that is left by what a strong load or atomic in it has read.
 fn spin(program: &Program) -> Option<InstId> {
     for (id, _) in program.loops.iter() {
-        let blocks: Vec<u32> = (0..program.cfg.blocks()).filter(|block| program.loops.contains(id, *block)).collect();
+        let blocks: Vec<u32> = (0..program.cfg.blocks())
+            .filter(|block| program.loops.contains(id, *block))
+            .collect();
         let insts = || blocks.iter().flat_map(|block| program.cfg.insts(*block));
         let is_strong = |access: &Access| access.reads && access.strong;
         let mut read: FxHashSet<RegId> = FxHashSet::default();
@@ -40,10 +42,18 @@ fn spin(program: &Program) -> Option<InstId> {
             }
         }
         let Some(first) = first else { continue };
-        let leaves = |block: &u32| program.cfg.succs().next(*block).iter().any(|to| !program.loops.contains(id, *to));
+        let leaves = |block: &u32| {
+            program
+                .cfg
+                .succs()
+                .next(*block)
+                .iter()
+                .any(|to| !program.loops.contains(id, *to))
+        };
         let tests = |block: &u32| {
             let last = program.cfg.last(*block).and_then(|last| program.rows.get(last.index()));
-            last.and_then(|row| row.guard).is_some_and(|guard| read.contains(&guard.reg))
+            last.and_then(|row| row.guard)
+                .is_some_and(|guard| read.contains(&guard.reg))
         };
         if blocks.iter().any(|block| leaves(block) && tests(block)) {
             return Some(first);

@@ -16,7 +16,10 @@ impl Machine<'_, '_> {
         self.log.clocks[at][at] += 1;
         let (arrived, joined) = self.arrived.entry(id).or_insert_with(|| (0, vec![0; knows.len()]));
         *arrived += 32;
-        joined.iter_mut().zip(&knows).for_each(|(joined, known)| *joined = (*joined).max(*known));
+        joined
+            .iter_mut()
+            .zip(&knows)
+            .for_each(|(joined, known)| *joined = (*joined).max(*known));
         let fiber = &mut self.fibers[at];
         if op != BarrierOp::Arrive {
             fiber.waits = Some(id);
@@ -33,12 +36,21 @@ impl Machine<'_, '_> {
 
     /// Lets go whoever waits at a barrier.
     fn complete(&mut self, id: u64) {
-        let Some((_, joined)) = self.arrived.remove(&id) else { return };
+        let Some((_, joined)) = self.arrived.remove(&id) else {
+            return;
+        };
         self.uncounted.remove(&id);
-        for (warp, fiber) in self.fibers.iter_mut().enumerate().filter(|(_, fiber)| fiber.waits == Some(id)) {
+        for (warp, fiber) in self
+            .fibers
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, fiber)| fiber.waits == Some(id))
+        {
             fiber.waits = None;
             let clocks = self.log.clocks[warp].iter_mut().zip(&joined).enumerate();
-            clocks.filter(|(of, _)| *of != warp).for_each(|(_, (own, joined))| *own = (*own).max(*joined));
+            clocks
+                .filter(|(of, _)| *of != warp)
+                .for_each(|(_, (own, joined))| *own = (*own).max(*joined));
         }
     }
 
@@ -55,9 +67,15 @@ impl Machine<'_, '_> {
 
     /// Hands the arguments of the call that runs to the function.
     pub(super) fn pass_arguments(&mut self, at: usize, function: FuncId, site: Site) {
-        let Some(frame) = self.fibers[at].frames.last() else { return };
+        let Some(frame) = self.fibers[at].frames.last() else {
+            return;
+        };
         let body = frame.program.body;
-        let Some(call) = body.insts.get(site.inst.index()).and_then(|inst| Call::of(self.programs.module, site.inst, inst)) else {
+        let Some(call) = body
+            .insts
+            .get(site.inst.index())
+            .and_then(|inst| Call::of(self.programs.module, site.inst, inst))
+        else {
             return;
         };
         let params = &self.programs.module.function(function).params;
@@ -81,7 +99,12 @@ impl Machine<'_, '_> {
         let fiber = &mut self.fibers[at];
         let Some(frame) = fiber.frames.last_mut() else { return };
         for param in &module.function(function).params {
-            let register = frame.program.body.regs.iter().position(|reg| *reg.name == *module.name(*param));
+            let register = frame
+                .program
+                .body
+                .regs
+                .iter()
+                .position(|reg| *reg.name == *module.name(*param));
             if let (Some(register), Some((_, value))) = (register, fiber.cells.get(&(*param, 0))) {
                 frame.regs[register] = value.clone();
             }
@@ -92,21 +115,34 @@ impl Machine<'_, '_> {
     pub(super) fn keep_results(&mut self, at: usize, done: &Frame) {
         let module = self.programs.module;
         for result in &module.function(done.function).results {
-            let register = done.program.body.regs.iter().position(|reg| *reg.name == *module.name(*result));
+            let register = done
+                .program
+                .body
+                .regs
+                .iter()
+                .position(|reg| *reg.name == *module.name(*result));
             if let Some(register) = register {
-                self.fibers[at].cells.insert((*result, 0), (8, done.regs[register].clone()));
+                self.fibers[at]
+                    .cells
+                    .insert((*result, 0), (8, done.regs[register].clone()));
             }
         }
     }
 
     /// Hands the results of a function that has ended to the call below it.
     pub(super) fn pass_results(&mut self, at: usize, function: FuncId) {
-        let Some(frame) = self.fibers[at].frames.last() else { return };
+        let Some(frame) = self.fibers[at].frames.last() else {
+            return;
+        };
         let Some(entry) = frame.stack.last() else { return };
         let (pc, mask) = (entry.pc, entry.mask);
         let body = frame.program.body;
         let at_call = crate::ptx::ir::InstId(pc);
-        let Some(call) = body.insts.get(pc as usize).and_then(|inst| Call::of(self.programs.module, at_call, inst)) else {
+        let Some(call) = body
+            .insts
+            .get(pc as usize)
+            .and_then(|inst| Call::of(self.programs.module, at_call, inst))
+        else {
             return;
         };
         let results = &self.programs.module.function(function).results;
@@ -125,7 +161,11 @@ impl Machine<'_, '_> {
 
 /// Copies what one variable holds to another.
 fn copy(cells: &mut Cells, from: SymbolId, to: SymbolId) {
-    let held: Vec<_> = cells.iter().filter(|((symbol, _), _)| *symbol == from).map(|((_, at), cell)| (*at, cell.clone())).collect();
+    let held: Vec<_> = cells
+        .iter()
+        .filter(|((symbol, _), _)| *symbol == from)
+        .map(|((_, at), cell)| (*at, cell.clone()))
+        .collect();
     cells.retain(|(symbol, _), _| *symbol != to);
     cells.extend(held.into_iter().map(|(at, cell)| ((to, at), cell)));
 }

@@ -28,7 +28,11 @@ pub struct Setup {
 
 impl Setup {
     pub(super) fn threads(&self) -> usize {
-        self.block.iter().map(|dim| *dim as usize).product::<usize>().clamp(1, 1024)
+        self.block
+            .iter()
+            .map(|dim| *dim as usize)
+            .product::<usize>()
+            .clamp(1, 1024)
     }
 
     /// What a special register holds.
@@ -39,7 +43,9 @@ impl Setup {
         if let Some(values) = values {
             return Value::each(values, super::Mask::default());
         }
-        let dimension = ["x", "y", "z"].iter().position(|dim| special.name().ends_with(&format!(".{dim}")));
+        let dimension = ["x", "y", "z"]
+            .iter()
+            .position(|dim| special.name().ends_with(&format!(".{dim}")));
         let name = special.name().split('.').next().unwrap_or("");
         match (name, dimension) {
             ("%ctaid", Some(dim)) => self.ctaid(dim),
@@ -113,7 +119,10 @@ impl Params {
 
     /// The parameter whose buffer has this number.
     pub(super) fn buffer(&self, number: u32) -> Option<SymbolId> {
-        self.numbers.iter().find(|(_, known)| **known == number).map(|((symbol, _), _)| *symbol)
+        self.numbers
+            .iter()
+            .find(|(_, known)| **known == number)
+            .map(|((symbol, _), _)| *symbol)
     }
 }
 
@@ -145,7 +154,10 @@ fn pointers(program: &Program) -> FxHashSet<(SymbolId, i64)> {
                     }
                     found.extend(of(&access.base).into_iter().flatten());
                     if access.bytes == 8 {
-                        access.values.iter().for_each(|value| found.extend(of(value).into_iter().flatten()));
+                        access
+                            .values
+                            .iter()
+                            .for_each(|value| found.extend(of(value).into_iter().flatten()));
                     }
                 }
                 Step::Cvta(_, _, arg) => {
@@ -165,7 +177,9 @@ fn pointers(program: &Program) -> FxHashSet<(SymbolId, i64)> {
                 _ => {}
             }
             if !made.is_empty() {
-                row.defs.iter().for_each(|reg| origins.entry(*reg).or_default().extend(made.iter().copied()));
+                row.defs
+                    .iter()
+                    .for_each(|reg| origins.entry(*reg).or_default().extend(made.iter().copied()));
             }
         }
     }

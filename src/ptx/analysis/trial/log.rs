@@ -141,8 +141,13 @@ impl Log {
     /// Notes one of the accesses at known places in the variable.
     pub(super) fn note_part(&mut self, touch: &Touch, time: u32, symbol: SymbolId) {
         let sampled = |entries: &Vec<Entry>| {
-            let own = entries.iter().filter(|entry| entry.touch.site == touch.site && entry.time == time);
-            let near = own.clone().filter(|entry| entry.touch.thread / 32 == touch.thread / 32).count();
+            let own = entries
+                .iter()
+                .filter(|entry| entry.touch.site == touch.site && entry.time == time);
+            let near = own
+                .clone()
+                .filter(|entry| entry.touch.thread / 32 == touch.thread / 32)
+                .count();
             near >= 2 || own.count() >= 4
         };
         if self.parts.get(&symbol).is_some_and(sampled) {
@@ -171,7 +176,10 @@ impl Log {
     }
 
     fn keep(&mut self, conflict: Conflict) {
-        let place = self.conflicts.entry((conflict.first, conflict.second)).or_insert(conflict);
+        let place = self
+            .conflicts
+            .entry((conflict.first, conflict.second))
+            .or_insert(conflict);
         if rank(&conflict) < rank(place) {
             *place = conflict;
         }
@@ -209,7 +217,10 @@ impl Log {
             }
             if let Some(mut conflict) = conflict(known, &entry, &self.synced, &self.clocks, word * 4) {
                 conflict.equal = conflict.equal && same(&mut self.marks, known, &entry);
-                let place = self.conflicts.entry((conflict.first, conflict.second)).or_insert(conflict);
+                let place = self
+                    .conflicts
+                    .entry((conflict.first, conflict.second))
+                    .or_insert(conflict);
                 if rank(&conflict) < rank(place) {
                     *place = conflict;
                 }

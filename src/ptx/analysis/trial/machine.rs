@@ -37,7 +37,13 @@ impl<'m> Programs<'m> {
 
     pub(super) fn get(&mut self, function: FuncId) -> Option<Rc<Program<'m>>> {
         let module = self.module;
-        let make = || module.function(function).body.as_ref().map(|body| Rc::new(Program::new(module, body)));
+        let make = || {
+            module
+                .function(function)
+                .body
+                .as_ref()
+                .map(|body| Rc::new(Program::new(module, body)))
+        };
         self.known.entry(function).or_insert_with(make).clone()
     }
 }
@@ -66,6 +72,8 @@ pub(super) struct Machine<'r, 'm> {
     pub(super) specials: FxHashMap<&'static str, Value>,
     pub(super) time: u32,
     pub(super) fuel: u32,
+    /// Half of the fuel at the start.
+    pub(super) half: u32,
     /// Words that are read through the read-only path, and by what; words that are written.
     pub(super) read_only: FxHashMap<u64, Site>,
     pub(super) written: FxHashMap<u64, Site>,
@@ -92,7 +100,9 @@ impl<'m> Machine<'_, 'm> {
     pub(super) fn run(&mut self, kernel: FuncId, program: &Rc<Program<'m>>) -> Result<(), Stop> {
         let all = Mask::first(self.threads as u32);
         let masks: Vec<Mask> = if self.by_warp {
-            (0..self.threads.div_ceil(32)).map(|warp| Mask::of_warp(warp, u32::MAX).and(&all)).collect()
+            (0..self.threads.div_ceil(32))
+                .map(|warp| Mask::of_warp(warp, u32::MAX).and(&all))
+                .collect()
         } else {
             vec![all]
         };
@@ -127,7 +137,9 @@ impl<'m> Machine<'_, 'm> {
         loop {
             let fiber = &mut self.fibers[at];
             let alive = fiber.alive;
-            let Some(frame) = fiber.frames.last_mut() else { return Ok(()) };
+            let Some(frame) = fiber.frames.last_mut() else {
+                return Ok(());
+            };
             let Some(entry) = frame.stack.last_mut() else {
                 self.leave_function(at);
                 continue;
@@ -158,9 +170,14 @@ impl<'m> Machine<'_, 'm> {
 
     /// Lets the running entry go on at another place.
     fn advance(&mut self, at: usize, to: u32) {
-        let Some(frame) = self.fibers[at].frames.last_mut() else { return };
+        let Some(frame) = self.fibers[at].frames.last_mut() else {
+            return;
+        };
         let Some(entry) = frame.stack.last_mut() else { return };
-        let (from, target) = (frame.program.cfg.block_of(InstId(entry.pc)), frame.program.cfg.block_of(InstId(to)));
+        let (from, target) = (
+            frame.program.cfg.block_of(InstId(entry.pc)),
+            frame.program.cfg.block_of(InstId(to)),
+        );
         entry.pc = to;
         let start = frame.program.cfg.insts(target).start;
         if start == to {
@@ -171,7 +188,9 @@ impl<'m> Machine<'_, 'm> {
     /// Ends the running entry: its threads have met those below, or there are none left.
     fn close(&mut self, at: usize) {
         let threads = self.threads;
-        let Some(frame) = self.fibers[at].frames.last_mut() else { return };
+        let Some(frame) = self.fibers[at].frames.last_mut() else {
+            return;
+        };
         let Some(mut entry) = frame.stack.pop() else { return };
         if let Some(first) = entry.fork.take().and_then(|fork| fork.first) {
             for (reg, other) in frame.regs.iter_mut().zip(&first) {
@@ -188,11 +207,17 @@ impl<'m> Machine<'_, 'm> {
     }
 
     fn leave_function(&mut self, at: usize) {
-        let Some(done) = self.fibers[at].frames.pop() else { return };
+        let Some(done) = self.fibers[at].frames.pop() else {
+            return;
+        };
         if !self.fibers[at].frames.is_empty() {
             self.keep_results(at, &done);
             self.pass_results(at, done.function);
-            let pc = self.fibers[at].frames.last().and_then(|frame| frame.stack.last()).map(|entry| entry.pc);
+            let pc = self.fibers[at]
+                .frames
+                .last()
+                .and_then(|frame| frame.stack.last())
+                .map(|entry| entry.pc);
             if let Some(pc) = pc {
                 self.advance(at, pc + 1);
             }
@@ -205,7 +230,9 @@ impl<'m> Machine<'_, 'm> {
         let outermost = fiber.frames.len() == 1;
         let maybe = fiber.frames.iter().any(Frame::is_maybe);
         let Some(frame) = fiber.frames.last_mut() else { return };
-        let Some(mask) = frame.stack.last().map(|entry| entry.mask) else { return };
+        let Some(mask) = frame.stack.last().map(|entry| entry.mask) else {
+            return;
+        };
         self.end_these(at, &mask, function_only && !outermost, maybe);
     }
 
@@ -216,7 +243,12 @@ impl<'m> Machine<'_, 'm> {
             fiber.alive = fiber.alive.minus(mask);
         }
         let Some(frame) = fiber.frames.last_mut() else { return };
-        let fork = frame.stack.iter().enumerate().rev().find_map(|(at, entry)| Some((at, entry.fork.as_ref()?)));
+        let fork = frame
+            .stack
+            .iter()
+            .enumerate()
+            .rev()
+            .find_map(|(at, entry)| Some((at, entry.fork.as_ref()?)));
         let bottom = match fork {
             Some((at, fork)) if fork.first.is_none() => at + 1,
             Some((at, _)) => at,
@@ -254,8 +286,14 @@ impl<'m> Machine<'_, 'm> {
     /// The threads of the running entry for which the guard holds, and those for which it is not known.
     pub(super) fn executing(&self, at: usize, row: &Row) -> (Mask, Mask) {
         let mask = self.mask(at);
-        let Some(guard) = row.guard else { return (mask, Mask::default()) };
-        let Some(value) = self.fibers[at].frames.last().and_then(|frame| frame.regs.get(guard.reg.index())) else {
+        let Some(guard) = row.guard else {
+            return (mask, Mask::default());
+        };
+        let Some(value) = self.fibers[at]
+            .frames
+            .last()
+            .and_then(|frame| frame.regs.get(guard.reg.index()))
+        else {
             return (mask, Mask::default());
         };
         let unknown = value.unknown_in(&mask);
@@ -266,7 +304,8 @@ impl<'m> Machine<'_, 'm> {
 
     fn guarded_end(&mut self, at: usize, row: &Row, function_only: bool, site: Site) -> Result<Next, Stop> {
         let (mut holds, unknown) = self.executing(at, row);
-        if !unknown.is_empty() && unknown == self.mask(at) && self.is_uniform_guard(at, row) && self.choose(site, None) {
+        if !unknown.is_empty() && unknown == self.mask(at) && self.is_uniform_guard(at, row) && self.choose(site, None)
+        {
             holds = unknown;
         }
         let outermost = self.fibers[at].frames.len() == 1;
@@ -281,7 +320,8 @@ impl<'m> Machine<'_, 'm> {
 
     fn is_uniform_guard(&self, at: usize, row: &Row) -> bool {
         let frame = self.fibers[at].frames.last();
-        row.guard.is_some_and(|guard| frame.is_some_and(|frame| frame.regs[guard.reg.index()].is_uniform()))
+        row.guard
+            .is_some_and(|guard| frame.is_some_and(|frame| frame.regs[guard.reg.index()].is_uniform()))
     }
 
     /// Which way to go where both are possible: one that no run has taken, else the likely one.
@@ -295,7 +335,15 @@ impl<'m> Machine<'_, 'm> {
         way
     }
 
-    fn branch(&mut self, at: usize, program: &Rc<Program<'m>>, pc: u32, row: &Row, site: Site, target: u32) -> Result<Next, Stop> {
+    fn branch(
+        &mut self,
+        at: usize,
+        program: &Rc<Program<'m>>,
+        pc: u32,
+        row: &Row,
+        site: Site,
+        target: u32,
+    ) -> Result<Next, Stop> {
         let mask = self.mask(at);
         let Some(guard) = row.guard else {
             self.advance(at, target);
@@ -303,7 +351,10 @@ impl<'m> Machine<'_, 'm> {
         };
         let (taken, unknown) = self.executing(at, row);
         let falls = mask.minus(&taken).minus(&unknown);
-        let guess = self.fibers[at].frames.last().is_none_or(|frame| frame.regs[guard.reg.index()].guess);
+        let guess = self.fibers[at]
+            .frames
+            .last()
+            .is_none_or(|frame| frame.regs[guard.reg.index()].guess);
         let uniform = self.is_uniform_guard(at, row);
         if guess && let Some(frame) = self.fibers[at].frames.last_mut() {
             frame.guessed[row.block as usize] = true;
@@ -330,7 +381,15 @@ impl<'m> Machine<'_, 'm> {
             self.go(at, row.block, if way { target } else { pc + 1 }, true);
             return Ok(Next::Jumped);
         } else {
-            return self.fork(at, program, row.block, target, pc + 1, taken.or(&unknown), falls.or(&unknown));
+            return self.fork(
+                at,
+                program,
+                row.block,
+                target,
+                pc + 1,
+                taken.or(&unknown),
+                falls.or(&unknown),
+            );
         };
         self.split(at, program, row.block, target, pc + 1, split_taken, falls);
         Ok(Next::Jumped)
@@ -341,7 +400,11 @@ impl<'m> Machine<'_, 'm> {
         if guess && let Some(frame) = self.fibers[at].frames.last_mut() {
             let program = frame.program.clone();
             let target = program.cfg.block_of(InstId(to));
-            let left = program.loops.around(block).take_while(|id| !program.loops.contains(*id, target)).last();
+            let left = program
+                .loops
+                .around(block)
+                .take_while(|id| !program.loops.contains(*id, target))
+                .last();
             let inside = |row: &&Row| left.is_some_and(|id| program.loops.contains(id, row.block));
             if left.is_some() {
                 for def in program.rows.iter().filter(inside).flat_map(|row| &row.defs) {
@@ -355,9 +418,17 @@ impl<'m> Machine<'_, 'm> {
     /// Whether it is time to leave a loop here, and which way leads out.
     fn leaving(&self, at: usize, program: &Program, block: u32, target: u32, next: u32, guess: bool) -> Option<bool> {
         let frame = self.fibers[at].frames.last()?;
-        let most = if guess { GUESSED_ROUNDS } else { MOST_ROUNDS };
+        // When half of the fuel is gone, loops are left early, so that what comes behind them is seen.
+        let most = if guess || self.fuel < self.half {
+            GUESSED_ROUNDS
+        } else {
+            MOST_ROUNDS
+        };
         let block_of = |inst: u32| program.cfg.block_of(InstId(inst));
-        let mut around = program.loops.around(block).filter(|id| frame.rounds[id.0 as usize] >= most);
+        let mut around = program
+            .loops
+            .around(block)
+            .filter(|id| frame.rounds[id.0 as usize] >= most);
         around.find_map(|id| {
             let stays = |inst: u32| program.loops.contains(id, block_of(inst));
             match (stays(target), stays(next)) {
@@ -384,10 +455,16 @@ impl<'m> Machine<'_, 'm> {
             fork: None,
         };
         let to = program.cfg.block_of(InstId(target));
-        let Some(frame) = self.fibers[at].frames.last_mut() else { return };
+        let Some(frame) = self.fibers[at].frames.last_mut() else {
+            return;
+        };
         frame.pass(block, to);
         let first = target.min(next);
-        let (early, late) = if first == target { ((target, taken), (next, falls)) } else { ((next, falls), (target, taken)) };
+        let (early, late) = if first == target {
+            ((target, taken), (next, falls))
+        } else {
+            ((next, falls), (target, taken))
+        };
         if let Some(top) = frame.stack.last_mut() {
             top.pc = until;
             if until == NEVER {
@@ -400,9 +477,20 @@ impl<'m> Machine<'_, 'm> {
 
     /// Runs both ways, one after the other, for threads of which it is not known which way they go.
     #[allow(clippy::too_many_arguments)]
-    fn fork(&mut self, at: usize, program: &Program, block: u32, target: u32, next: u32, taken: Mask, falls: Mask) -> Result<Next, Stop> {
+    fn fork(
+        &mut self,
+        at: usize,
+        program: &Program,
+        block: u32,
+        target: u32,
+        next: u32,
+        taken: Mask,
+        falls: Mask,
+    ) -> Result<Next, Stop> {
         let until = self.meeting(program, block);
-        let Some(frame) = self.fibers[at].frames.last_mut() else { return Ok(Next::On) };
+        let Some(frame) = self.fibers[at].frames.last_mut() else {
+            return Ok(Next::On);
+        };
         self.fuel = self.fuel.saturating_sub(frame.regs.len() as u32 / 16);
         if let Some(top) = frame.stack.last_mut() {
             top.pc = until;
@@ -446,7 +534,10 @@ impl<'m> Machine<'_, 'm> {
             return Err(Stop::Unclear(site, "the called function calls itself or is not known"));
         };
         if program.foreign.is_some() {
-            return Err(Stop::Unclear(site, "the called function waits in ways that are not followed"));
+            return Err(Stop::Unclear(
+                site,
+                "the called function waits in ways that are not followed",
+            ));
         }
         let mask = self.mask(at);
         self.pass_arguments(at, function, site);
@@ -456,7 +547,15 @@ impl<'m> Machine<'_, 'm> {
         Ok(Next::Jumped)
     }
 
-    fn barrier(&mut self, at: usize, row: &Row, site: Site, op: BarrierOp, id: Option<&Arg>, count: Option<&Arg>) -> Result<Next, Stop> {
+    fn barrier(
+        &mut self,
+        at: usize,
+        row: &Row,
+        site: Site,
+        op: BarrierOp,
+        id: Option<&Arg>,
+        count: Option<&Arg>,
+    ) -> Result<Next, Stop> {
         for def in &row.defs {
             // Whatever comes out, all threads get the same.
             let token = Value::some();
@@ -475,7 +574,11 @@ impl<'m> Machine<'_, 'm> {
         let alive = self.fibers[at].alive;
         let count = match count.map(|count| self.read(at, count)) {
             None => None,
-            Some(value) => Some(value.constant().ok_or(Stop::Unclear(site, "a barrier's count is not known"))?),
+            Some(value) => Some(
+                value
+                    .constant()
+                    .ok_or(Stop::Unclear(site, "a barrier's count is not known"))?,
+            ),
         };
         let whole = holds.or(&unknown) == alive;
         let full = count.is_none_or(|count| count >= u64::from(alive.len()));
@@ -491,7 +594,9 @@ impl<'m> Machine<'_, 'm> {
         }
         let id = match id.map(|id| self.read(at, id)) {
             None => 0,
-            Some(value) => value.constant().ok_or(Stop::Unclear(site, "a barrier's number is not known"))?,
+            Some(value) => value
+                .constant()
+                .ok_or(Stop::Unclear(site, "a barrier's number is not known"))?,
         };
         self.arrive(at, id & 0xffff_ffff, op, count);
         Ok(if op == BarrierOp::Arrive { Next::On } else { Next::Wait })
@@ -499,7 +604,10 @@ impl<'m> Machine<'_, 'm> {
 
     fn read_special(&mut self, special: Special) -> Value {
         let setup = self.setup;
-        self.specials.entry(special.name()).or_insert_with(|| setup.special(special)).clone()
+        self.specials
+            .entry(special.name())
+            .or_insert_with(|| setup.special(special))
+            .clone()
     }
 
     /// What a source holds.
@@ -512,7 +620,10 @@ impl<'m> Machine<'_, 'm> {
                 None => Value::token(0x2000_0000 + u64::from(symbol.0)),
             },
             Arg::Reg(reg, by, negated) => {
-                let value = self.fibers[at].frames.last().and_then(|frame| frame.regs.get(reg.index()));
+                let value = self.fibers[at]
+                    .frames
+                    .last()
+                    .and_then(|frame| frame.regs.get(reg.index()));
                 let value = value.cloned().unwrap_or_else(Value::chaos);
                 match (*by, *negated) {
                     (0, false) => value,

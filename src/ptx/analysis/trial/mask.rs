@@ -31,7 +31,9 @@ impl Mask {
 
     /// Whether the thread is in the set.
     pub fn has(&self, thread: usize) -> bool {
-        self.0.get(thread / 64).is_some_and(|word| word >> (thread % 64) & 1 == 1)
+        self.0
+            .get(thread / 64)
+            .is_some_and(|word| word >> (thread % 64) & 1 == 1)
     }
 
     /// Adds a thread.
@@ -43,7 +45,10 @@ impl Mask {
 
     fn zip(&self, other: &Self, each: impl Fn(u64, u64) -> u64) -> Self {
         let mut words = self.0;
-        words.iter_mut().zip(other.0).for_each(|(word, other)| *word = each(*word, other));
+        words
+            .iter_mut()
+            .zip(other.0)
+            .for_each(|(word, other)| *word = each(*word, other));
         Self(words)
     }
 
@@ -90,7 +95,9 @@ impl Mask {
     /// The threads for which the predicate holds.
     pub fn filter(&self, holds: impl Fn(usize) -> bool) -> Self {
         let mut found = Self::default();
-        self.iter().filter(|thread| holds(*thread)).for_each(|thread| found.add(thread));
+        self.iter()
+            .filter(|thread| holds(*thread))
+            .for_each(|thread| found.add(thread));
         found
     }
 }
@@ -104,7 +111,10 @@ mod tests {
         let mask = Mask::first(70);
         assert_eq!(mask.len(), 70);
         assert_eq!(mask.iter().last(), Some(69));
-        assert_eq!(mask.minus(&Mask::first(64)).iter().collect::<Vec<_>>(), [64, 65, 66, 67, 68, 69]);
+        assert_eq!(
+            mask.minus(&Mask::first(64)).iter().collect::<Vec<_>>(),
+            [64, 65, 66, 67, 68, 69]
+        );
         assert_eq!(Mask::of_warp(1, 5).iter().collect::<Vec<_>>(), [32, 34]);
         assert_eq!(Mask::first(70).warp(2), 0x3f);
         assert!(Mask::default().is_empty());

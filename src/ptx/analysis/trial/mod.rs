@@ -191,12 +191,16 @@ fn attempt(
         specials: FxHashMap::default(),
         time: 1,
         fuel,
+        half: fuel / 2,
         read_only: FxHashMap::default(),
         written: FxHashMap::default(),
         fills: false,
         warps: false,
         shadow: shadow::Shadow::default(),
-        has_read_only: program.rows.iter().any(|row| matches!(&row.step, program::Step::Access(access) if access.nc)),
+        has_read_only: program
+            .rows
+            .iter()
+            .any(|row| matches!(&row.step, program::Step::Access(access) if access.nc)),
         unknown: Vec::new(),
         fibers: Vec::new(),
         by_warp,
@@ -207,7 +211,11 @@ fn attempt(
     let mut conflicts: Vec<Conflict> = machine.log.conflicts.values().copied().collect();
     conflicts.sort_by_key(|conflict| (conflict.times, conflict.first, conflict.second));
     for conflict in &mut conflicts {
-        let space = if conflict.shared { crate::ptx::types::Space::Shared } else { crate::ptx::types::Space::Global };
+        let space = if conflict.shared {
+            crate::ptx::types::Space::Shared
+        } else {
+            crate::ptx::types::Space::Global
+        };
         conflict.object = match machine.layout.region(space, conflict.address) {
             Region::Shared(symbol, offset) | Region::Variable(symbol, offset) => Some((symbol, offset)),
             Region::Buffer(number) => machine.params.buffer(number).map(|symbol| {
@@ -219,7 +227,10 @@ fn attempt(
     }
     let mut faults: Vec<Fault> = machine.faults.values().copied().collect();
     faults.sort_by_key(|fault| (fault.site, fault.kind.name()));
-    let both = machine.read_only.iter().filter_map(|(word, load)| Some((*load, *machine.written.get(word)?)));
+    let both = machine
+        .read_only
+        .iter()
+        .filter_map(|(word, load)| Some((*load, *machine.written.get(word)?)));
     let mut read_only: Vec<(Site, Site)> = both.collect();
     read_only.sort();
     read_only.dedup_by_key(|pair| pair.0);

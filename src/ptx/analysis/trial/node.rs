@@ -30,7 +30,11 @@ enum Kind {
     /// Loaded from this address.
     At(Value),
     /// Computed from these.
-    Made { how: u64, commutes: bool, parts: Vec<Value> },
+    Made {
+        how: u64,
+        commutes: bool,
+        parts: Vec<Value>,
+    },
     /// From the lane whose number differs in these bits.
     Swapped(Value, u32),
     /// From this lane of the warp.
@@ -147,7 +151,9 @@ impl Marks {
         if let Some(known) = self.known.get(&(node.id, thread)) {
             return *known;
         }
-        let Some(left) = self.left.checked_sub(1) else { return own };
+        let Some(left) = self.left.checked_sub(1) else {
+            return own;
+        };
         self.left = left;
         let mark = match &node.kind {
             Kind::Uniform(token) => mix(*token, 9),

@@ -1,8 +1,8 @@
 //! Function bodies, decoded once for all trial runs.
 
 use crate::ptx::analysis::calls::{Call, Callee};
-use crate::ptx::analysis::scalar::{self, Scalar};
 use crate::ptx::analysis::converge::Converge;
+use crate::ptx::analysis::scalar::{self, Scalar};
 use crate::ptx::flow::{Cfg, Loops};
 use crate::ptx::ir::{
     Address, BarrierKind, BarrierOp, Base, Body, FuncId, Guard, Inst, InstId, Module, Operand, RegId, Special, SymbolId,
@@ -164,7 +164,8 @@ fn row(module: &Module, body: &Body, cfg: &Cfg, at: InstId, inst: &Inst) -> Row 
         how: how(inst),
         commutes: matches!(inst.op.base(), "add" | "mul" | "min" | "max" | "and" | "or" | "xor"),
         own: is_own(inst),
-        warp_wide: matches!(inst.op.base(), "vote" | "redux" | "activemask") || inst.op.base() == "match" && inst.op.has("all"),
+        warp_wide: matches!(inst.op.base(), "vote" | "redux" | "activemask")
+            || inst.op.base() == "match" && inst.op.has("all"),
     }
 }
 
@@ -242,7 +243,9 @@ fn pure(inst: &Inst) -> Step {
         "ldmatrix" => return memory(inst),
         _ => {}
     }
-    let Some(scalar) = scalar::decode(inst) else { return Step::Opaque };
+    let Some(scalar) = scalar::decode(inst) else {
+        return Step::Opaque;
+    };
     let second = match inst.operands.first() {
         Some(Operand::Reg(_)) => false,
         // The complement is computed along with the first.
@@ -273,14 +276,26 @@ fn memory(inst: &Inst) -> Step {
     });
     let Some(address) = address else { return Step::Chaos };
     let matrix = matches!(op.base(), "ldmatrix" | "stmatrix");
-    let rows = matrix.then(|| if op.has("x4") { 32 } else if op.has("x2") { 16 } else { 8 });
+    let rows = matrix.then(|| {
+        if op.has("x4") {
+            32
+        } else if op.has("x2") {
+            16
+        } else {
+            8
+        }
+    });
     let values = inst.operands.last().filter(|_| writes && !atomic && !matrix);
     let has = |names: &[&str]| op.mods().any(|name| names.contains(&name));
     Step::Access(Box::new(Access {
         space: op.space,
         base: base(&address),
         offset: address.offset,
-        bytes: if matrix { 16 } else { op.ty().map_or(4, Type::bytes).max(1) },
+        bytes: if matrix {
+            16
+        } else {
+            op.ty().map_or(4, Type::bytes).max(1)
+        },
         elements: if matrix { 1 } else { u32::from(op.lanes) },
         reads,
         writes,
@@ -342,7 +357,9 @@ fn warp(inst: &Inst) -> Step {
 }
 
 fn branch(body: &Body, inst: &Inst) -> Step {
-    let Some(view) = inst.as_branch() else { return Step::Nothing };
+    let Some(view) = inst.as_branch() else {
+        return Step::Nothing;
+    };
     let place = |label: crate::ptx::ir::LabelId| body.labels.get(label.index()).and_then(|label| label.at);
     if !view.indexed {
         return place(view.target).map_or(Step::Foreign, |at| Step::Branch(at.0));

@@ -59,11 +59,18 @@ impl Shadow {
     pub(super) fn load(&mut self, site: Site, addresses: impl Iterator<Item = u64> + Clone) {
         let words = &self.words;
         let of = |address: u64| words.get(&(address / 4)).copied();
-        let lost = addresses.clone().filter_map(of).find(|word| word.broadcast && word.lost.is_some());
+        let lost = addresses
+            .clone()
+            .filter_map(of)
+            .find(|word| word.broadcast && word.lost.is_some());
         if let Some((slot, array)) = lost.and_then(|word| Some((word.writer, word.lost?)))
             && addresses.clone().filter_map(of).any(|word| word.writer == array)
         {
-            let clobber = Clobber { array, slot, load: site };
+            let clobber = Clobber {
+                array,
+                slot,
+                load: site,
+            };
             if !self.found.contains(&clobber) {
                 self.found.push(clobber);
             }

@@ -80,6 +80,9 @@ Put a barrier between the store and the load, where all threads pass it.
 
 fn check(context: &Context) -> Vec<Diag> {
     findings(context, RULE.code, Kind::ReadAfterWrite, |context, _, race| {
-        format!("{} reads what another thread has written, and no barrier lies between", opcode(context, race.conflict.second))
+        format!(
+            "{} reads what another thread has written, and no barrier lies between",
+            opcode(context, race.conflict.second)
+        )
     })
 }

@@ -95,6 +95,9 @@ Put a second barrier behind the last load of the round, or let two buffers take 
 
 fn check(context: &Context) -> Vec<Diag> {
     findings(context, RULE.code, Kind::WriteAfterRead, |context, _, race| {
-        format!("{} overwrites what another thread may still have to read", opcode(context, race.conflict.second))
+        format!(
+            "{} overwrites what another thread may still have to read",
+            opcode(context, race.conflict.second)
+        )
     })
 }

@@ -79,6 +79,9 @@ Let one thread write, give each thread an address of its own, or use an atomic.
 
 fn check(context: &Context) -> Vec<Diag> {
     findings(context, RULE.code, Kind::WriteWrite, |context, _, race| {
-        format!("two threads write different values to one address by {}", opcodes(context, &race.conflict))
+        format!(
+            "two threads write different values to one address by {}",
+            opcodes(context, &race.conflict)
+        )
     })
 }

@@ -83,7 +83,10 @@ Put a barrier between the loads of the slot and the next store to it, or give th
 
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = findings(context, RULE.code, Kind::Broadcast, |context, _, race| {
-        format!("{} overwrites a slot that all threads read, before all have read it", opcode(context, race.conflict.second))
+        format!(
+            "{} overwrites a slot that all threads read, before all have read it",
+            opcode(context, race.conflict.second)
+        )
     });
     for clobber in context.tried().iter().flat_map(|tried| &tried.clobbers) {
         let span = |site: Site| context.span(site.function, site.inst);
@@ -94,7 +97,10 @@ fn check(context: &Context) -> Vec<Diag> {
         found.push(
             Diag::warning(RULE.code, span(clobber.slot), message)
                 .related(span(clobber.array), "the array is stored here")
-                .related(span(clobber.load), "it is read here: one of its elements is lost by then")
+                .related(
+                    span(clobber.load),
+                    "it is read here: one of its elements is lost by then",
+                )
                 .help("give the broadcast a slot behind the array"),
         );
     }

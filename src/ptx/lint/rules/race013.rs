@@ -64,7 +64,9 @@ State the shape with `.reqntid`, or give it with `--block`.
 
 fn check(context: &Context) -> Vec<Diag> {
     let tried = context.tried().iter();
-    tried.filter_map(|tried| assumption(context, tried).or_else(|| stop(context, tried))).collect()
+    tried
+        .filter_map(|tried| assumption(context, tried).or_else(|| stop(context, tried)))
+        .collect()
 }
 
 fn assumption(context: &Context, tried: &Tried) -> Option<Diag> {
@@ -74,7 +76,10 @@ fn assumption(context: &Context, tried: &Tried) -> Option<Diag> {
         "a CTA of {x} x {y} x {z} threads was ruled out: its threads would write different values to one address by {}",
         opcode(context, site)
     );
-    Some(Diag::info(RULE.code, span(context, site), message).help("state the shape of the CTA with `.reqntid`, or give it with `--block`"))
+    Some(
+        Diag::info(RULE.code, span(context, site), message)
+            .help("state the shape of the CTA with `.reqntid`, or give it with `--block`"),
+    )
 }
 
 fn stop(context: &Context, tried: &Tried) -> Option<Diag> {
@@ -82,7 +87,13 @@ fn stop(context: &Context, tried: &Tried) -> Option<Diag> {
     let message = format!("not searched for races from here on: {why}");
     let span = match inst {
         Some(inst) => context.span(tried.function, *inst),
-        None => context.parsed.spans.functions.get(tried.function.index()).map(|spans| spans.name).unwrap_or_default(),
+        None => context
+            .parsed
+            .spans
+            .functions
+            .get(tried.function.index())
+            .map(|spans| spans.name)
+            .unwrap_or_default(),
     };
     Some(Diag::info(RULE.code, span, message))
 }
