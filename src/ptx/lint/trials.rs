@@ -263,6 +263,9 @@ fn collision_of(conflict: &Conflict) -> bool {
 
 /// A shape that was ruled out because threads of it would collide, and where.
 fn collision(shaped: &[Shaped], kept: &[&Shaped]) -> Option<([u32; 3], Conflict)> {
+    if kept.iter().any(|kept| collides(kept)) {
+        return None;
+    }
     let ruled_out = shaped
         .iter()
         .filter(|shaped| fits(shaped) && kept.iter().all(|kept| kept.block != shaped.block));
@@ -282,12 +285,17 @@ fn races(shapes: &[&Shaped], explored: &[Outcome]) -> Vec<Race> {
             let everywhere = per_shape
                 .iter()
                 .all(|others| others.get(pair).is_some_and(|other| other.equal == conflict.equal));
-            found.entry(*pair).or_insert_with(|| Race {
+            let race = Race {
                 conflict: *conflict,
                 block: shaped.block,
                 level: level(conflict, everywhere),
                 others: Vec::new(),
-            });
+            };
+            // Threads of several warps tell more than lanes of one.
+            let known = found.entry(*pair).or_insert_with(|| race.clone());
+            if known.conflict.in_warp && !conflict.in_warp {
+                *known = race;
+            }
         }
     }
     // What shows only where a branch on something unknown was turned round is possible, not certain.
