@@ -1,5 +1,6 @@
 //! Memory in a trial run: what accesses touch, and what is wrong with them.
 
+use super::fiber::{Frame, Who};
 use super::log::{Site, Touch};
 use super::machine::Machine;
 use super::mask::Mask;
@@ -12,29 +13,29 @@ use crate::ptx::ir::{FunctionKind, SymbolId};
 use crate::ptx::types::Space;
 
 impl Machine<'_, '_> {
-    pub(super) fn access(&mut self, at: usize, row: &Row, access: &Access, site: Site, holds: &Mask, unknown: &Mask) {
+    pub(super) fn access(&mut self, at: usize, row: &Row, access: &Access, site: Site, who: &Who) {
         if let Arg::Symbol(symbol, by) = access.base
             && access.space == Space::Param
         {
-            self.param(at, row, access, symbol, by + access.offset, holds, unknown);
+            self.param(at, row, access, symbol, by + access.offset, who);
             return;
         }
         let base = self.read(at, &access.base);
         let address = self.map(&base, |base| base.wrapping_add(access.offset as u64));
-        let lanes = holds.or(unknown);
-        let maybe = !unknown.is_empty() || self.fibers[at].frames.iter().any(super::fiber::Frame::is_maybe);
+        let lanes = who.lanes();
+        let maybe = !who.unknown.is_empty() || self.fibers[at].frames.iter().any(Frame::is_maybe);
         let lost = address.unknown_in(&lanes);
         if lost == lanes || address.is_unknown() {
             self.unknown.push(site);
             self.area(access, site, &address, &lanes, maybe);
-            self.results(at, row, access, &address, holds, unknown);
+            self.results(at, row, access, &address, who);
             return;
         }
         let known = lanes.minus(&lost);
         let local = self.local(&address, access, &known);
         match local {
-            Some((symbol, offset)) => self.cell(at, row, access, symbol, offset, holds, unknown),
-            None => self.results(at, row, access, &address, holds, unknown),
+            Some((symbol, offset)) => self.cell(at, row, access, symbol, offset, who),
+            None => self.results(at, row, access, &address, who),
         }
         self.touch(at, row, access, site, &address, &known, maybe);
     }
@@ -56,7 +57,7 @@ impl Machine<'_, '_> {
     }
 
     /// What a load or atomic brings.
-    fn results(&mut self, at: usize, row: &Row, access: &Access, address: &Value, holds: &Mask, unknown: &Mask) {
+    fn results(&mut self, at: usize, row: &Row, access: &Access, address: &Value, who: &Who) {
         if !access.reads {
             return;
         }
@@ -69,7 +70,7 @@ impl Machine<'_, '_> {
             } else {
                 Value::unknown(node::at(address), true)
             };
-            self.write(at, *def, value, holds, unknown);
+            self.write(at, *def, value, who);
         }
     }
 
@@ -83,22 +84,13 @@ impl Machine<'_, '_> {
 
     /// A kernel's parameter, an argument, or a result.
     #[allow(clippy::too_many_arguments)]
-    fn param(
-        &mut self,
-        at: usize,
-        row: &Row,
-        access: &Access,
-        symbol: SymbolId,
-        offset: i64,
-        holds: &Mask,
-        unknown: &Mask,
-    ) {
+    fn param(&mut self, at: usize, row: &Row, access: &Access, symbol: SymbolId, offset: i64, who: &Who) {
         let frames = &self.fibers[at].frames;
         let function = frames.last().map(|frame| self.programs.module.function(frame.function));
         let of_kernel =
             function.is_some_and(|function| function.kind == FunctionKind::Entry && function.params.contains(&symbol));
         if !of_kernel {
-            self.cell(at, row, access, symbol, offset, holds, unknown);
+            self.cell(at, row, access, symbol, offset, who);
             return;
         }
         for (place, def) in row.defs.iter().enumerate() {
@@ -106,22 +98,13 @@ impl Machine<'_, '_> {
             let value = access
                 .ty
                 .map_or_else(Value::chaos, |ty| self.params.read(symbol, by, ty));
-            self.write(at, *def, value, holds, unknown);
+            self.write(at, *def, value, who);
         }
     }
 
     /// Reads or writes a variable of each thread's own.
     #[allow(clippy::too_many_arguments)]
-    fn cell(
-        &mut self,
-        at: usize,
-        row: &Row,
-        access: &Access,
-        symbol: SymbolId,
-        offset: i64,
-        holds: &Mask,
-        unknown: &Mask,
-    ) {
+    fn cell(&mut self, at: usize, row: &Row, access: &Access, symbol: SymbolId, offset: i64, who: &Who) {
         for place in 0..access.elements as usize {
             let key = (symbol, offset + i64::from(access.bytes) * place as i64);
             if access.reads {
@@ -131,16 +114,16 @@ impl Machine<'_, '_> {
                     .get(&key)
                     .filter(|(bytes, _)| *bytes == access.bytes);
                 let value = held.map_or_else(Value::chaos, |(_, value)| value.clone());
-                self.write(at, *def, value, holds, unknown);
+                self.write(at, *def, value, who);
                 continue;
             }
             let new = access
                 .values
                 .get(place)
                 .map_or_else(Value::chaos, |value| self.read(at, value));
-            let maybe = !unknown.is_empty() || self.fibers[at].frames.iter().any(super::fiber::Frame::is_maybe);
+            let maybe = !who.unknown.is_empty() || self.fibers[at].frames.iter().any(Frame::is_maybe);
             let threads = self.threads;
-            let whole = *holds == self.fibers[at].alive && !maybe;
+            let whole = who.holds == self.fibers[at].alive && !maybe;
             let cells = &mut self.fibers[at].cells;
             // What overlaps in another cut is lost.
             let end = key.1 + i64::from(access.bytes);
@@ -152,8 +135,8 @@ impl Machine<'_, '_> {
             }
             let value = match cells.get(&key) {
                 Some((bytes, old)) if !whole && *bytes == access.bytes => match maybe {
-                    true => old.merged(&new, &holds.or(unknown), threads),
-                    false => old.blended(new, holds, threads),
+                    true => old.merged(&new, &who.lanes(), threads),
+                    false => old.blended(new, &who.holds, threads),
                 },
                 _ => new,
             };

@@ -1,5 +1,6 @@
 //! What instructions do to registers.
 
+use super::fiber::Who;
 use super::log::Site;
 use super::machine::Machine;
 use super::mask::Mask;
@@ -14,19 +15,19 @@ use crate::ptx::types::Space;
 impl Machine<'_, '_> {
     /// Runs an instruction that neither jumps nor waits.
     pub(super) fn compute(&mut self, at: usize, row: &Row, site: Site) {
-        let (holds, unknown) = self.executing(at, row);
-        if holds.is_empty() && unknown.is_empty() {
+        let who = self.executing(at, row);
+        if who.is_empty() {
             return;
         }
         match &row.step {
-            Step::Scalar { scalar, second, args } => self.scalar(at, row, *scalar, *second, args, &holds, &unknown),
+            Step::Scalar { scalar, second, args } => self.scalar(at, row, *scalar, *second, args, &who),
             Step::Move(arg) => {
                 let value = self.read(at, arg);
-                self.write_first(at, row, value, &holds, &unknown);
+                self.write_first(at, row, value, &who);
             }
             Step::Select(yes, no, which) => {
                 let value = self.select(at, yes, no, which);
-                self.write_first(at, row, value, &holds, &unknown);
+                self.write_first(at, row, value, &who);
             }
             Step::Cvta(space, to, arg) => {
                 let value = self.read(at, arg);
@@ -39,17 +40,17 @@ impl Machine<'_, '_> {
                     }
                 };
                 let value = self.map(&value, convert);
-                self.write_first(at, row, value, &holds, &unknown);
+                self.write_first(at, row, value, &who);
             }
             Step::IsSpace(space, arg) => {
                 let value = self.read(at, arg);
                 let value = self.map(&value, |address| u64::from(is_space(*space, address)));
-                self.write_first(at, row, value, &holds, &unknown);
+                self.write_first(at, row, value, &who);
             }
-            Step::Access(access) => self.access(at, row, access, site, &holds, &unknown),
+            Step::Access(access) => self.access(at, row, access, site, &who),
             Step::Warp { exchange, mask } => {
-                self.sync_lanes(at, mask.as_ref(), &holds.or(&unknown));
-                self.exchange(at, row, exchange.as_deref(), &holds, &unknown);
+                self.sync_lanes(at, mask.as_ref(), &who.lanes());
+                self.exchange(at, row, exchange.as_deref(), &who);
             }
             Step::Opaque => {
                 let value = self.opaque(at, row);
@@ -59,28 +60,28 @@ impl Machine<'_, '_> {
                     } else {
                         self.map(&value, |bits| bits ^ place as u64)
                     };
-                    self.write(at, *def, part, &holds, &unknown);
+                    self.write(at, *def, part, &who);
                 }
             }
             _ => {
                 for def in &row.defs {
-                    self.write(at, *def, Value::chaos(), &holds, &unknown);
+                    self.write(at, *def, Value::chaos(), &who);
                 }
             }
         }
     }
 
-    fn write_first(&mut self, at: usize, row: &Row, value: Value, holds: &Mask, unknown: &Mask) {
+    fn write_first(&mut self, at: usize, row: &Row, value: Value, who: &Who) {
         if let Some(def) = row.defs.first() {
-            self.write(at, *def, value, holds, unknown);
+            self.write(at, *def, value, who);
         }
     }
 
     /// Puts a value into a register of the threads that hold; the unknown ones may keep what they had.
-    pub(super) fn write(&mut self, at: usize, reg: RegId, value: Value, holds: &Mask, unknown: &Mask) {
+    pub(super) fn write(&mut self, at: usize, reg: RegId, value: Value, who: &Who) {
         let threads = self.threads;
         let fiber = &mut self.fibers[at];
-        let whole = *holds == fiber.alive;
+        let whole = who.holds == fiber.alive;
         let Some(place) = fiber
             .frames
             .last_mut()
@@ -93,15 +94,15 @@ impl Machine<'_, '_> {
             return;
         }
         let old = std::mem::replace(place, Value::UNSET);
-        *place = if unknown.is_empty() {
-            old.blended(value, holds, threads)
+        *place = if who.unknown.is_empty() {
+            old.blended(value, &who.holds, threads)
         } else {
-            let sure = if holds.is_empty() {
+            let sure = if who.holds.is_empty() {
                 old
             } else {
-                old.blended(value.clone(), holds, threads)
+                old.blended(value.clone(), &who.holds, threads)
             };
-            sure.merged(&value, unknown, threads)
+            sure.merged(&value, &who.unknown, threads)
         };
     }
 
@@ -127,23 +128,14 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn scalar(
-        &mut self,
-        at: usize,
-        row: &Row,
-        scalar: Scalar,
-        second: bool,
-        args: &[Arg],
-        holds: &Mask,
-        unknown: &Mask,
-    ) {
+    fn scalar(&mut self, at: usize, row: &Row, scalar: Scalar, second: bool, args: &[Arg], who: &Who) {
         let values: Vec<Value> = args.iter().map(|arg| self.read(at, arg)).collect();
         let value = self.apply(scalar, &values, row);
         if second && let Some(def) = row.defs.get(1) {
             let complement = self.map(&value, |bit| bit ^ 1);
-            self.write(at, *def, complement, holds, unknown);
+            self.write(at, *def, complement, who);
         }
-        self.write_first(at, row, value, holds, unknown);
+        self.write_first(at, row, value, who);
     }
 
     fn apply(&mut self, scalar: Scalar, values: &[Value], row: &Row) -> Value {
@@ -273,11 +265,11 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn exchange(&mut self, at: usize, row: &Row, exchange: Option<&Exchange>, holds: &Mask, unknown: &Mask) {
+    fn exchange(&mut self, at: usize, row: &Row, exchange: Option<&Exchange>, who: &Who) {
         let computed = match exchange {
-            Some(Exchange::Shuffle { mode, value, by, clamp }) => self.shuffle(at, mode, value, by, clamp, holds),
+            Some(Exchange::Shuffle { mode, value, by, clamp }) => self.shuffle(at, mode, value, by, clamp, &who.holds),
             Some(Exchange::Elect) => {
-                let lanes = holds.or(unknown);
+                let lanes = who.lanes();
                 let first = |thread: usize| lanes.warp(thread / 32).trailing_zeros() as usize == thread % 32;
                 let values = (0..self.threads).map(|thread| u64::from(first(thread))).collect();
                 Some(Value::each(values, Mask::default()))
@@ -292,7 +284,7 @@ impl Machine<'_, '_> {
                 _ if row.warp_wide => Value::unknown(node::warp(), true),
                 _ => Value::chaos(),
             };
-            self.write(at, *def, value, holds, unknown);
+            self.write(at, *def, value, who);
         }
     }
 
@@ -312,17 +304,14 @@ impl Machine<'_, '_> {
             let found = by.of(thread).and_then(|by| {
                 let by = (by & 0x1f) as i64;
                 let most = (lane & segment) | (last & !segment);
+                let named = (lane & segment) | (by & !segment);
                 let (source, ok) = match mode {
-                    "idx" => ((lane & segment) | (by & !segment), true),
+                    "idx" => (named, named <= most),
                     "up" => (lane - by, lane - by >= most),
                     "down" => (lane + by, lane + by <= most),
                     _ => (lane ^ by, lane ^ by <= most),
                 };
-                let source = if ok && source <= most.max(lane) || mode == "up" && ok {
-                    source
-                } else {
-                    lane
-                };
+                let source = if ok { source } else { lane };
                 value.of(thread - lane as usize + source as usize)
             });
             match found {

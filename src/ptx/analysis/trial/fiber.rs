@@ -30,6 +30,35 @@ pub(super) struct Fork {
     pub(super) first: Option<Vec<Value>>,
 }
 
+/// Who executes an instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Who {
+    /// The threads that do.
+    pub(super) holds: Mask,
+    /// Those that may, or may not.
+    pub(super) unknown: Mask,
+}
+
+impl Who {
+    /// These threads, and no others.
+    pub(super) fn sure(holds: Mask) -> Self {
+        Self {
+            holds,
+            unknown: Mask::default(),
+        }
+    }
+
+    /// All that may.
+    pub(super) fn lanes(&self) -> Mask {
+        self.holds.or(&self.unknown)
+    }
+
+    /// Whether nobody does.
+    pub(super) fn is_empty(&self) -> bool {
+        self.holds.is_empty() && self.unknown.is_empty()
+    }
+}
+
 /// A function in execution.
 pub(super) struct Frame<'m> {
     pub(super) function: FuncId,

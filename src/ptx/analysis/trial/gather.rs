@@ -1,15 +1,71 @@
 //! Named barriers among warps that run on their own, and arguments of calls.
 
-use super::fiber::{Cells, Frame};
+use super::Stop;
+use super::fiber::{Cells, Frame, Who};
 use super::log::Site;
-use super::machine::Machine;
-use super::mask::Mask;
-use super::program::{Arg, arg};
+use super::machine::{Machine, Next};
+use super::program::{Arg, Row, arg};
 use super::value::Value;
 use crate::ptx::analysis::calls::Call;
 use crate::ptx::ir::{BarrierOp, FuncId, Operand, SymbolId};
 
 impl Machine<'_, '_> {
+    /// A barrier of the CTA: all meet, or the warps that come are counted.
+    pub(super) fn barrier(
+        &mut self,
+        at: usize,
+        row: &Row,
+        site: Site,
+        op: BarrierOp,
+        id: Option<&Arg>,
+        count: Option<&Arg>,
+    ) -> Result<Next, Stop> {
+        for def in &row.defs {
+            // Whatever comes out, all threads get the same.
+            let token = Value::some();
+            let mask = self.mask(at);
+            self.write(at, *def, token, &Who::sure(mask));
+        }
+        let who = self.executing(at, row);
+        let maybe = self.fibers[at].frames.iter().any(Frame::is_maybe);
+        if who.is_empty() {
+            return Ok(Next::On);
+        }
+        let uniform = self.is_uniform_guard(at, row);
+        if (!who.unknown.is_empty() && !uniform) || maybe {
+            return Err(Stop::Tangled(site));
+        }
+        let alive = self.fibers[at].alive;
+        let count = match count.map(|count| self.read(at, count)) {
+            None => None,
+            Some(value) => Some(
+                value
+                    .constant()
+                    .ok_or(Stop::Unclear(site, "a barrier's count is not known"))?,
+            ),
+        };
+        let whole = who.lanes() == alive;
+        let full = count.is_none_or(|count| count >= u64::from(alive.len()));
+        if !self.by_warp {
+            if !whole || !full || op == BarrierOp::Arrive {
+                return Err(Stop::NeedsWarps);
+            }
+            self.log.clear();
+            return Ok(Next::On);
+        }
+        if !whole {
+            return Err(Stop::Tangled(site));
+        }
+        let id = match id.map(|id| self.read(at, id)) {
+            None => 0,
+            Some(value) => value
+                .constant()
+                .ok_or(Stop::Unclear(site, "a barrier's number is not known"))?,
+        };
+        self.arrive(at, id & 0xffff_ffff, op, count);
+        Ok(if op == BarrierOp::Arrive { Next::On } else { Next::Wait })
+    }
+
     /// A warp arrives at a barrier, and waits unless it only arrives.
     pub(super) fn arrive(&mut self, at: usize, id: u64, op: BarrierOp, count: Option<u64>) {
         let knows = self.log.clocks[at].clone();
@@ -151,7 +207,7 @@ impl Machine<'_, '_> {
                 Operand::Symbol(symbol, _) => copy(&mut self.fibers[at].cells, *result, *symbol),
                 Operand::Reg(reg) => {
                     let held = self.fibers[at].cells.get(&(*result, 0)).map(|(_, value)| value.clone());
-                    self.write(at, *reg, held.unwrap_or_else(Value::chaos), &mask, &Mask::default());
+                    self.write(at, *reg, held.unwrap_or_else(Value::chaos), &Who::sure(mask));
                 }
                 _ => {}
             }

@@ -1,6 +1,6 @@
 //! Runs a kernel's CTA: control flow, barriers, calls.
 
-use super::fiber::{Entry, Fiber, Fork, Frame, NEVER};
+use super::fiber::{Fiber, Frame, Who};
 use super::inputs::{Params, Setup};
 use super::log::{Log, Site};
 use super::mask::Mask;
@@ -9,14 +9,10 @@ use super::shadow::Shadow;
 use super::space::Layout;
 use super::value::Value;
 use super::{Fault, Stop};
-use crate::ptx::ir::{BarrierOp, FuncId, InstId, Module, Special};
+use crate::ptx::ir::{FuncId, InstId, Module, Special};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// Rounds that a loop runs whose end is not known.
-const GUESSED_ROUNDS: u32 = 4;
-/// Rounds that a loop runs at most.
-const MOST_ROUNDS: u32 = 300;
 /// Calls within calls.
 const DEEPEST: usize = 8;
 
@@ -169,7 +165,7 @@ impl<'m> Machine<'_, 'm> {
     }
 
     /// Lets the running entry go on at another place.
-    fn advance(&mut self, at: usize, to: u32) {
+    pub(super) fn advance(&mut self, at: usize, to: u32) {
         let Some(frame) = self.fibers[at].frames.last_mut() else {
             return;
         };
@@ -225,7 +221,7 @@ impl<'m> Machine<'_, 'm> {
     }
 
     /// The threads of the running entry end: the function, or altogether.
-    fn end(&mut self, at: usize, function_only: bool) {
+    pub(super) fn end(&mut self, at: usize, function_only: bool) {
         let fiber = &mut self.fibers[at];
         let outermost = fiber.frames.len() == 1;
         let maybe = fiber.frames.iter().any(Frame::is_maybe);
@@ -284,246 +280,22 @@ impl<'m> Machine<'_, 'm> {
     }
 
     /// The threads of the running entry for which the guard holds, and those for which it is not known.
-    pub(super) fn executing(&self, at: usize, row: &Row) -> (Mask, Mask) {
+    pub(super) fn executing(&self, at: usize, row: &Row) -> Who {
         let mask = self.mask(at);
         let Some(guard) = row.guard else {
-            return (mask, Mask::default());
+            return Who::sure(mask);
         };
         let Some(value) = self.fibers[at]
             .frames
             .last()
             .and_then(|frame| frame.regs.get(guard.reg.index()))
         else {
-            return (mask, Mask::default());
+            return Who::sure(mask);
         };
         let unknown = value.unknown_in(&mask);
         let known = mask.minus(&unknown);
         let holds = known.filter(|thread| value.of(thread).is_some_and(|bit| (bit & 1 == 1) != guard.negated));
-        (holds, unknown)
-    }
-
-    fn guarded_end(&mut self, at: usize, row: &Row, function_only: bool, site: Site) -> Result<Next, Stop> {
-        let (mut holds, unknown) = self.executing(at, row);
-        if !unknown.is_empty() && unknown == self.mask(at) && self.is_uniform_guard(at, row) && self.choose(site, None)
-        {
-            holds = unknown;
-        }
-        let outermost = self.fibers[at].frames.len() == 1;
-        let maybe = self.fibers[at].frames.iter().any(Frame::is_maybe);
-        if row.guard.is_none() {
-            self.end(at, function_only);
-            return Ok(Next::Jumped);
-        }
-        self.end_these(at, &holds, function_only && !outermost, maybe);
-        Ok(Next::On)
-    }
-
-    fn is_uniform_guard(&self, at: usize, row: &Row) -> bool {
-        let frame = self.fibers[at].frames.last();
-        row.guard
-            .is_some_and(|guard| frame.is_some_and(|frame| frame.regs[guard.reg.index()].is_uniform()))
-    }
-
-    /// Which way to go where both are possible: one that no run has taken, else the likely one.
-    fn choose(&mut self, site: Site, likely: Option<bool>) -> bool {
-        let way = match likely {
-            Some(way) if !self.setup.explore || self.covered.contains(&(site, !way)) => way,
-            Some(way) => !way,
-            None => self.covered.contains(&(site, false)) && !self.covered.contains(&(site, true)),
-        };
-        self.covered.insert((site, way));
-        way
-    }
-
-    fn branch(
-        &mut self,
-        at: usize,
-        program: &Rc<Program<'m>>,
-        pc: u32,
-        row: &Row,
-        site: Site,
-        target: u32,
-    ) -> Result<Next, Stop> {
-        let mask = self.mask(at);
-        let Some(guard) = row.guard else {
-            self.advance(at, target);
-            return Ok(Next::Jumped);
-        };
-        let (taken, unknown) = self.executing(at, row);
-        let falls = mask.minus(&taken).minus(&unknown);
-        let guess = self.fibers[at]
-            .frames
-            .last()
-            .is_none_or(|frame| frame.regs[guard.reg.index()].guess);
-        let uniform = self.is_uniform_guard(at, row);
-        if guess && let Some(frame) = self.fibers[at].frames.last_mut() {
-            frame.guessed[row.block as usize] = true;
-        }
-        // Loops are not run for ever.
-        if let Some(way) = self.leaving(at, program, row.block, target, pc + 1, guess) {
-            if let Some(frame) = self.fibers[at].frames.last_mut() {
-                frame.guessed[row.block as usize] = true;
-            }
-            self.go(at, row.block, if way { target } else { pc + 1 }, true);
-            return Ok(Next::Jumped);
-        }
-        let split_taken = if unknown.is_empty() && (taken.is_empty() || falls.is_empty()) {
-            let mut way = !taken.is_empty();
-            if guess && uniform && !self.fibers[at].frames.iter().any(Frame::is_maybe) {
-                way = self.choose(site, Some(way));
-            }
-            self.go(at, row.block, if way { target } else { pc + 1 }, guess);
-            return Ok(Next::Jumped);
-        } else if unknown.is_empty() {
-            taken
-        } else if uniform && unknown == mask {
-            let way = self.choose(site, None);
-            self.go(at, row.block, if way { target } else { pc + 1 }, true);
-            return Ok(Next::Jumped);
-        } else {
-            return self.fork(
-                at,
-                program,
-                row.block,
-                target,
-                pc + 1,
-                taken.or(&unknown),
-                falls.or(&unknown),
-            );
-        };
-        self.split(at, program, row.block, target, pc + 1, split_taken, falls);
-        Ok(Next::Jumped)
-    }
-
-    /// Goes one way. What a loop has computed rests on made-up numbers where its end does.
-    fn go(&mut self, at: usize, block: u32, to: u32, guess: bool) {
-        if guess && let Some(frame) = self.fibers[at].frames.last_mut() {
-            let program = frame.program.clone();
-            let target = program.cfg.block_of(InstId(to));
-            let left = program
-                .loops
-                .around(block)
-                .take_while(|id| !program.loops.contains(*id, target))
-                .last();
-            let inside = |row: &&Row| left.is_some_and(|id| program.loops.contains(id, row.block));
-            if left.is_some() {
-                for def in program.rows.iter().filter(inside).flat_map(|row| &row.defs) {
-                    frame.regs[def.index()].guess = true;
-                }
-            }
-        }
-        self.advance(at, to);
-    }
-
-    /// Whether it is time to leave a loop here, and which way leads out.
-    fn leaving(&self, at: usize, program: &Program, block: u32, target: u32, next: u32, guess: bool) -> Option<bool> {
-        let frame = self.fibers[at].frames.last()?;
-        // When half of the fuel is gone, loops are left early, so that what comes behind them is seen.
-        let most = if guess || self.fuel < self.half {
-            GUESSED_ROUNDS
-        } else {
-            MOST_ROUNDS
-        };
-        let block_of = |inst: u32| program.cfg.block_of(InstId(inst));
-        let mut around = program
-            .loops
-            .around(block)
-            .filter(|id| frame.rounds[id.0 as usize] >= most);
-        around.find_map(|id| {
-            let stays = |inst: u32| program.loops.contains(id, block_of(inst));
-            match (stays(target), stays(next)) {
-                (true, false) => Some(false),
-                (false, true) => Some(true),
-                _ => None,
-            }
-        })
-    }
-
-    fn meeting(&self, program: &Program, block: u32) -> u32 {
-        let meeting = program.converge.meeting(block);
-        meeting.map_or(NEVER, |meeting| program.cfg.insts(meeting).start)
-    }
-
-    /// Lets the threads part.
-    #[allow(clippy::too_many_arguments)]
-    fn split(&mut self, at: usize, program: &Program, block: u32, target: u32, next: u32, taken: Mask, falls: Mask) {
-        let until = self.meeting(program, block);
-        let entry = |pc: u32, mask: Mask| Entry {
-            pc,
-            mask,
-            until,
-            fork: None,
-        };
-        let to = program.cfg.block_of(InstId(target));
-        let Some(frame) = self.fibers[at].frames.last_mut() else {
-            return;
-        };
-        frame.pass(block, to);
-        let first = target.min(next);
-        let (early, late) = if first == target {
-            ((target, taken), (next, falls))
-        } else {
-            ((next, falls), (target, taken))
-        };
-        if let Some(top) = frame.stack.last_mut() {
-            top.pc = until;
-            if until == NEVER {
-                top.mask = Mask::default();
-            }
-        }
-        frame.stack.push(entry(late.0, late.1));
-        frame.stack.push(entry(early.0, early.1));
-    }
-
-    /// Runs both ways, one after the other, for threads of which it is not known which way they go.
-    #[allow(clippy::too_many_arguments)]
-    fn fork(
-        &mut self,
-        at: usize,
-        program: &Program,
-        block: u32,
-        target: u32,
-        next: u32,
-        taken: Mask,
-        falls: Mask,
-    ) -> Result<Next, Stop> {
-        let until = self.meeting(program, block);
-        let Some(frame) = self.fibers[at].frames.last_mut() else {
-            return Ok(Next::On);
-        };
-        self.fuel = self.fuel.saturating_sub(frame.regs.len() as u32 / 16);
-        if let Some(top) = frame.stack.last_mut() {
-            top.pc = until;
-            if until == NEVER {
-                top.mask = Mask::default();
-            }
-        }
-        frame.pass(block, program.cfg.block_of(InstId(target)));
-        frame.stack.push(Entry {
-            pc: target,
-            mask: taken,
-            until,
-            fork: Some(Box::new(Fork {
-                start: frame.regs.clone(),
-                first: None,
-            })),
-        });
-        frame.stack.push(Entry {
-            pc: next,
-            mask: falls,
-            until,
-            fork: None,
-        });
-        Ok(Next::Jumped)
-    }
-
-    fn switch(&mut self, at: usize, site: Site, index: &Arg, targets: &[u32]) -> Result<Next, Stop> {
-        let value = self.read(at, index);
-        let Some(known) = value.constant().and_then(|index| targets.get(index as usize)) else {
-            return Err(Stop::Unclear(site, "an indexed branch goes where it is not known"));
-        };
-        self.advance(at, *known);
-        Ok(Next::Jumped)
+        Who { holds, unknown }
     }
 
     fn call(&mut self, at: usize, function: FuncId, site: Site) -> Result<Next, Stop> {
@@ -545,61 +317,6 @@ impl<'m> Machine<'_, 'm> {
         self.fibers[at].frames.push(frame);
         self.take_registers(at, function);
         Ok(Next::Jumped)
-    }
-
-    fn barrier(
-        &mut self,
-        at: usize,
-        row: &Row,
-        site: Site,
-        op: BarrierOp,
-        id: Option<&Arg>,
-        count: Option<&Arg>,
-    ) -> Result<Next, Stop> {
-        for def in &row.defs {
-            // Whatever comes out, all threads get the same.
-            let token = Value::some();
-            let mask = self.mask(at);
-            self.write(at, *def, token, &mask, &Mask::default());
-        }
-        let (holds, unknown) = self.executing(at, row);
-        let maybe = self.fibers[at].frames.iter().any(Frame::is_maybe);
-        if holds.is_empty() && unknown.is_empty() {
-            return Ok(Next::On);
-        }
-        let uniform = self.is_uniform_guard(at, row);
-        if (!unknown.is_empty() && !uniform) || maybe {
-            return Err(Stop::Tangled(site));
-        }
-        let alive = self.fibers[at].alive;
-        let count = match count.map(|count| self.read(at, count)) {
-            None => None,
-            Some(value) => Some(
-                value
-                    .constant()
-                    .ok_or(Stop::Unclear(site, "a barrier's count is not known"))?,
-            ),
-        };
-        let whole = holds.or(&unknown) == alive;
-        let full = count.is_none_or(|count| count >= u64::from(alive.len()));
-        if !self.by_warp {
-            if !whole || !full || op == BarrierOp::Arrive {
-                return Err(Stop::NeedsWarps);
-            }
-            self.log.clear();
-            return Ok(Next::On);
-        }
-        if !whole {
-            return Err(Stop::Tangled(site));
-        }
-        let id = match id.map(|id| self.read(at, id)) {
-            None => 0,
-            Some(value) => value
-                .constant()
-                .ok_or(Stop::Unclear(site, "a barrier's number is not known"))?,
-        };
-        self.arrive(at, id & 0xffff_ffff, op, count);
-        Ok(if op == BarrierOp::Arrive { Next::On } else { Next::Wait })
     }
 
     fn read_special(&mut self, special: Special) -> Value {

@@ -19,6 +19,7 @@ mod node;
 mod program;
 mod shadow;
 mod space;
+mod turn;
 mod value;
 
 pub use inputs::Setup;
