@@ -5,6 +5,7 @@ use super::named::{self, Numbered};
 use super::parting::{self, Parting};
 use super::rules::accesses::Access;
 use super::rules::kernels::Residency;
+use super::trials::{self, Tried};
 use crate::ptx::analysis::{Analysis, BarrierSite, Code, Graphs, Unit, Unwritten, unwritten};
 use crate::ptx::diag::Level;
 use crate::ptx::ir::{Body, FuncId, InstId};
@@ -33,6 +34,7 @@ pub struct Context<'p> {
     /// Per function, what is predicted of its residency, and what its warps access.
     residencies: Vec<OnceCell<Option<Residency>>>,
     accesses: Vec<OnceCell<Vec<Access>>>,
+    tried: OnceCell<Vec<Tried>>,
 }
 
 impl<'p> Context<'p> {
@@ -52,6 +54,7 @@ impl<'p> Context<'p> {
             unwritten: OnceCell::new(),
             residencies: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
             accesses: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
+            tried: OnceCell::new(),
         }
     }
 
@@ -146,6 +149,11 @@ impl<'p> Context<'p> {
     pub(super) fn numbered(&self) -> &[Numbered] {
         self.numbered
             .get_or_init(|| self.units().flat_map(named::find).collect())
+    }
+
+    /// What trial runs of the kernels have shown.
+    pub(super) fn tried(&self) -> &[Tried] {
+        self.tried.get_or_init(|| trials::all(&self.parsed.module, &self.launch))
     }
 }
 

@@ -8,13 +8,16 @@ mod departures;
 mod explain;
 mod fingerprint;
 mod fix;
+mod memory;
 mod named;
 mod parting;
+mod racing;
 mod rule;
 pub mod rules;
 mod select;
 mod status;
 mod suppress;
+mod trials;
 
 pub use catalogue::{Entry, GROUPS, catalogue};
 pub use fingerprint::{Fingerprint, fingerprints};

@@ -64,6 +64,22 @@ pub const RULES: &[Rule] = &[
     rules::perf008::RULE,
     rules::perf013::RULE,
     rules::perf018::RULE,
+    rules::mem001::RULE,
+    rules::mem002::RULE,
+    rules::mem003::RULE,
+    rules::mem004::RULE,
+    rules::mem005::RULE,
+    rules::mem007::RULE,
+    rules::mem011::RULE,
+    rules::race001::RULE,
+    rules::race002::RULE,
+    rules::race003::RULE,
+    rules::race004::RULE,
+    rules::race005::RULE,
+    rules::race007::RULE,
+    rules::race009::RULE,
+    rules::race010::RULE,
+    rules::race013::RULE,
 ];
 
 /// The rule of that code or name.
