@@ -21,7 +21,11 @@ fn findings(text: &str, launch: &Launch, all_rules: bool) -> Vec<(u32, String)> 
     let parsed = parse(text);
     assert_eq!(parsed.diags, Vec::new(), "the text must parse");
     let source = Source::new("fixture", text).unwrap();
-    let selection = if all_rules { Selection::all() } else { Selection::default() };
+    let selection = if all_rules {
+        Selection::all()
+    } else {
+        Selection::default()
+    };
     let options = Options {
         launch: *launch,
         selection,
@@ -57,7 +61,10 @@ fn launch_of(text: &str) -> Launch {
 
 /// The letters of a code: `RACE` of `RACE001 error`.
 fn group(finding: &str) -> &str {
-    finding.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap()
+    finding
+        .split(|letter: char| !letter.is_ascii_alphabetic())
+        .next()
+        .unwrap()
 }
 
 /// What the codes start with that a file must mark.

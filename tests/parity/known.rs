@@ -196,6 +196,7 @@ const KNOWN: &[Class] = &[
         Ptxas,
         &[
             "requires PTX ISA",
+            "Deprecated feature",
             "requires .target",
             "not supported on .target",
             "requires modifier",
@@ -223,8 +224,9 @@ const KNOWN: &[Class] = &[
         "Spaces of variables in generic instructions",
         Ptxas,
         &[
-            "State space",
-            "state space",
+            "State space mismatch",
+            "State space incorrect",
+            "Illegal state space for address",
             "address operand",
             "Non-generic",
             "32-bit address",
@@ -265,6 +267,10 @@ const KNOWN: &[Class] = &[
         "Modules as a whole",
         Ptxas,
         &[
+            "state space",
+            "State space",
+            "Module-scoped",
+            ".common",
             "parameter",
             "initial value",
             "Initializer",

@@ -78,6 +78,7 @@ checks that the bars below are met. Two comparisons:
   the least version and target that the table states and at the newest; and the same with one thing wrong: a modifier too many,
   missing or of another instruction, another type, an operand too many, missing or of another class, a gate just missed.
 - *Edited files*: real modules with one edit: modifier, type, operand, register class, target, version, label, arity, space.
+  They are the test fixtures and, in the full run, the collection of real files beside the checkout, where there is one.
 
 ptxas reads each instruction; what it accepts is then assembled in batches, so that complaints of code generation that name a
 line count too. Modules on which ptxas crashes are left out. Forms with a sampler need `texmode_independent` and are not

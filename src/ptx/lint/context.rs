@@ -153,7 +153,8 @@ impl<'p> Context<'p> {
 
     /// What trial runs of the kernels have shown.
     pub(super) fn tried(&self) -> &[Tried] {
-        self.tried.get_or_init(|| trials::all(&self.parsed.module, &self.launch))
+        self.tried
+            .get_or_init(|| trials::all(&self.parsed.module, &self.launch))
     }
 }
 
