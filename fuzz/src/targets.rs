@@ -4,7 +4,7 @@
 
 use ptxgen::ptx::diag::Diag;
 use ptxgen::ptx::format::format;
-use ptxgen::ptx::lint::{Launch, lint as run_rules};
+use ptxgen::ptx::lint::{Launch, Options, lint_with as run_rules};
 use ptxgen::ptx::needs::{Needs, conflict, least};
 use ptxgen::ptx::parse::{parse as read, parse_fragment, pieces, tokens};
 use ptxgen::ptx::print::{Notes, print as write};
@@ -126,7 +126,11 @@ pub fn lint(text: &str) -> bool {
         block: Some([48, 2, 1]),
         grid: Some([3, 1, 1]),
     };
-    let report = run_rules(&parsed, text, &launch);
+    let options = Options {
+        launch,
+        all_rules: true,
+    };
+    let report = run_rules(&parsed, text, &options);
     diags_in_text(text, &report.findings);
     report.kernels.iter().for_each(|kernel| in_text(text, kernel.span));
     parsed.diags.is_empty()
