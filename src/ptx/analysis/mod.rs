@@ -18,6 +18,7 @@ mod reach;
 mod recursion;
 mod scalar;
 mod source;
+pub mod trial;
 mod trips;
 mod undefined;
 mod uniform;

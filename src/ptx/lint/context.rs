@@ -5,6 +5,7 @@ use super::named::{self, Numbered};
 use super::parting::{self, Parting};
 use super::rules::accesses::Access;
 use super::rules::kernels::Residency;
+use super::trials::{self, Tried};
 use crate::ptx::analysis::{Analysis, BarrierSite, Code, Graphs, Unit, Unwritten, unwritten};
 use crate::ptx::diag::Level;
 use crate::ptx::ir::{Body, FuncId, InstId};
@@ -17,6 +18,8 @@ use std::cell::OnceCell;
 pub struct Context<'p> {
     /// The text's module and spans.
     pub parsed: &'p Parsed,
+    /// The text.
+    pub text: &'p str,
     /// What is known of the launch.
     pub launch: Launch,
     /// The functions that some rule looks at.
@@ -31,6 +34,7 @@ pub struct Context<'p> {
     /// Per function, what is predicted of its residency, and what its warps access.
     residencies: Vec<OnceCell<Option<Residency>>>,
     accesses: Vec<OnceCell<Vec<Access>>>,
+    tried: OnceCell<Vec<Tried>>,
 }
 
 impl<'p> Context<'p> {
@@ -38,6 +42,7 @@ impl<'p> Context<'p> {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self {
             parsed,
+            text,
             launch: *launch,
             analysis: Analysis::new(&parsed.module, launch.block, is_interesting),
             lines: std::iter::once(0)
@@ -49,6 +54,7 @@ impl<'p> Context<'p> {
             unwritten: OnceCell::new(),
             residencies: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
             accesses: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
+            tried: OnceCell::new(),
         }
     }
 
@@ -143,6 +149,11 @@ impl<'p> Context<'p> {
     pub(super) fn numbered(&self) -> &[Numbered] {
         self.numbered
             .get_or_init(|| self.units().flat_map(named::find).collect())
+    }
+
+    /// What trial runs of the kernels have shown.
+    pub(super) fn tried(&self) -> &[Tried] {
+        self.tried.get_or_init(|| trials::all(&self.parsed.module, &self.launch))
     }
 }
 

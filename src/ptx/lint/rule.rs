@@ -1,5 +1,6 @@
 //! What a rule is, and which there are.
 
+use super::catalogue;
 use super::context::Context;
 use super::rules;
 use crate::ptx::diag::{Code, Diag, Level};
@@ -45,6 +46,8 @@ pub const RULES: &[Rule] = &[
     rules::flow012::RULE,
     rules::isa020::RULE,
     rules::isa021::RULE,
+    rules::lint001::RULE,
+    rules::lint002::RULE,
     rules::num001::RULE,
     rules::num002::RULE,
     rules::num003::RULE,
@@ -61,6 +64,22 @@ pub const RULES: &[Rule] = &[
     rules::perf008::RULE,
     rules::perf013::RULE,
     rules::perf018::RULE,
+    rules::mem001::RULE,
+    rules::mem002::RULE,
+    rules::mem003::RULE,
+    rules::mem004::RULE,
+    rules::mem005::RULE,
+    rules::mem007::RULE,
+    rules::mem011::RULE,
+    rules::race001::RULE,
+    rules::race002::RULE,
+    rules::race003::RULE,
+    rules::race004::RULE,
+    rules::race005::RULE,
+    rules::race007::RULE,
+    rules::race009::RULE,
+    rules::race010::RULE,
+    rules::race013::RULE,
 ];
 
 /// The rule of that code or name.
@@ -76,7 +95,7 @@ const OPT_IN: &[&str] = &["NUM", "PERF"];
 impl Rule {
     /// The group: `BAR` of `BAR001`.
     pub fn group(&self) -> &'static str {
-        self.code.id.trim_end_matches(|c: char| c.is_ascii_digit())
+        catalogue::group(self.code)
     }
 
     /// Whether the rule runs only where it is asked for.

@@ -5,7 +5,7 @@ use super::body::{BodyState, nearest};
 use super::labels::{Place, Reference};
 use super::lexer::{Kind, Token};
 use super::names::{Binding, Place as Home};
-use crate::ptx::diag::{Diag, codes};
+use crate::ptx::diag::{Diag, Edit, codes};
 use crate::ptx::ir::{Address, Base, Component, Imm, Operand, RegDecl, RegId, Special, SymbolId, Variable};
 use crate::ptx::isa::Effect;
 use crate::ptx::source::Span;
@@ -192,7 +192,9 @@ impl<'t> Parser<'t> {
             Kind::Punct(b'-') => {
                 let message = "an offset is added, never subtracted";
                 let help = "write the sign behind a plus: `+-4` for `-4`";
-                self.report(Diag::error(codes::SYN001, self.token.span, message).help(help));
+                let plus = Edit::insert(self.token.span.start, "+");
+                let diag = Diag::error(codes::SYN001, self.token.span, message).help(help);
+                self.report(diag.safe_fix(vec![plus]));
                 self.integer("an offset in bytes")
             }
             _ => Some(0),
