@@ -3,6 +3,7 @@
 use super::Launch;
 use super::named::{self, Numbered};
 use super::parting::{self, Parting};
+use super::warps::{self, Sites};
 use crate::ptx::analysis::{Analysis, BarrierSite, Unit};
 use crate::ptx::ir::{Body, FuncId, InstId};
 use crate::ptx::isa::Effect;
@@ -20,6 +21,7 @@ pub struct Context<'p> {
     lines: Vec<u32>,
     partings: OnceCell<Vec<Parting>>,
     numbered: OnceCell<Vec<Numbered>>,
+    warps: OnceCell<Vec<Sites>>,
 }
 
 impl<'p> Context<'p> {
@@ -33,6 +35,7 @@ impl<'p> Context<'p> {
                 .collect(),
             partings: OnceCell::new(),
             numbered: OnceCell::new(),
+            warps: OnceCell::new(),
         }
     }
 
@@ -67,12 +70,20 @@ impl<'p> Context<'p> {
         self.numbered
             .get_or_init(|| self.units().flat_map(named::find).collect())
     }
+
+    /// What lanes of a warp execute together.
+    pub(super) fn warps(&self) -> &[Sites] {
+        self.warps
+            .get_or_init(|| self.units().filter_map(warps::find).collect())
+    }
 }
 
 /// Whether a rule looks at the function: it meets barriers, or promises uniformity.
 fn is_interesting(_: FuncId, body: &Body, barriers: &[BarrierSite]) -> bool {
     let promises = |effect| matches!(effect, Effect::Branch | Effect::Call | Effect::Exit);
     !barriers.is_empty()
+        || body.insts.iter().any(|inst| inst.op.effect == Effect::Mbarrier || inst.op.effect == Effect::Async)
+        || body.insts.iter().any(warps::is_site)
         || body
             .insts
             .iter()

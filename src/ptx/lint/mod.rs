@@ -8,6 +8,7 @@ mod parting;
 mod rule;
 pub mod rules;
 mod status;
+mod warps;
 
 pub use rule::{RULES, Rule, rule_named};
 

@@ -30,9 +30,20 @@ pub const RULES: &[Rule] = &[
     rules::bar005::RULE,
     rules::bar006::RULE,
     rules::bar009::RULE,
+    rules::bar012::RULE,
     rules::bar019::RULE,
     rules::isa020::RULE,
     rules::isa021::RULE,
+    rules::warp001::RULE,
+    rules::warp002::RULE,
+    rules::warp003::RULE,
+    rules::warp004::RULE,
+    rules::warp005::RULE,
+    rules::warp006::RULE,
+    rules::warp007::RULE,
+    rules::warp008::RULE,
+    rules::warp011::RULE,
+    rules::warp012::RULE,
 ];
 
 /// The rule of that code or name.
