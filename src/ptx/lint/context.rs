@@ -1,6 +1,8 @@
 //! What rules look at: the module, where its parts stand, and what the analyses found, computed once.
 
 use super::Launch;
+use super::copies::{self, Copies};
+use super::mbarriers::{self, Uses};
 use super::named::{self, Numbered};
 use super::parting::{self, Parting};
 use super::warps::{self, Sites};
@@ -22,6 +24,8 @@ pub struct Context<'p> {
     partings: OnceCell<Vec<Parting>>,
     numbered: OnceCell<Vec<Numbered>>,
     warps: OnceCell<Vec<Sites>>,
+    copies: OnceCell<Vec<Copies>>,
+    mbarriers: OnceCell<Vec<Uses>>,
 }
 
 impl<'p> Context<'p> {
@@ -36,6 +40,8 @@ impl<'p> Context<'p> {
             partings: OnceCell::new(),
             numbered: OnceCell::new(),
             warps: OnceCell::new(),
+            copies: OnceCell::new(),
+            mbarriers: OnceCell::new(),
         }
     }
 
@@ -75,6 +81,18 @@ impl<'p> Context<'p> {
     pub(super) fn warps(&self) -> &[Sites] {
         self.warps
             .get_or_init(|| self.units().filter_map(warps::find).collect())
+    }
+
+    /// Asynchronous copies, and what is read or refilled too early.
+    pub(super) fn copies(&self) -> &[Copies] {
+        self.copies
+            .get_or_init(|| self.units().filter_map(copies::find).collect())
+    }
+
+    /// What is done to mbarriers.
+    pub(super) fn mbarriers(&self) -> &[Uses] {
+        self.mbarriers
+            .get_or_init(|| self.units().filter_map(mbarriers::find).collect())
     }
 }
 

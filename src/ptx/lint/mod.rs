@@ -2,7 +2,9 @@
 
 mod bounds;
 mod context;
+mod copies;
 mod explain;
+mod mbarriers;
 mod named;
 mod parting;
 mod rule;

@@ -23,6 +23,16 @@ pub struct Rule {
 
 /// Every rule, by code.
 pub const RULES: &[Rule] = &[
+    rules::async001::RULE,
+    rules::async002::RULE,
+    rules::async003::RULE,
+    rules::async004::RULE,
+    rules::async005::RULE,
+    rules::async006::RULE,
+    rules::async007::RULE,
+    rules::async008::RULE,
+    rules::async009::RULE,
+    rules::async020::RULE,
     rules::bar001::RULE,
     rules::bar002::RULE,
     rules::bar003::RULE,

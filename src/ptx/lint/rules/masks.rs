@@ -5,6 +5,7 @@ use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::flow::{Definition, ValueId};
 use crate::ptx::ir::{InstId, Operand};
 use crate::ptx::isa::Extent;
+use crate::ptx::lint::bounds::{Certainty, certainty, rests_on_unknown};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::explain::chain;
 use crate::ptx::lint::parting::condition;
@@ -103,7 +104,7 @@ fn doubtful(unit: &Unit, sites: &Sites, site: &Site) -> Option<Fault> {
     if !matches!(site.mask, Mask::Same(u32::MAX)) || unit.shape.most_threads() < 2 {
         return None;
     }
-    let parts = |block: &u32| condition(unit, *block).is_some_and(|value| parts_warps(unit, value, *block));
+    let parts = |block: &u32| condition(unit, *block).is_some_and(|value| parts_warps(unit, value, *block) && !is_rounded(unit, site, value));
     if let Some(block) = site.unknown_partings().filter(parts).last() {
         return Some(elsewhere(sites, site, None).unwrap_or(Fault::Doubtful(block)));
     }
@@ -111,6 +112,15 @@ fn doubtful(unit: &Unit, sites: &Sites, site: &Site) -> Option<Fault> {
     let value = unit.ssa.use_of(site.inst, guard.reg)?;
     let block = unit.cfg.block_of(site.inst);
     parts_warps(unit, value, block).then_some(Fault::Doubtful(block))
+}
+
+/// Whether a loop around the site seems to have its trip count rounded up to whole warps, and the condition asks for that bound.
+fn is_rounded(unit: &Unit, site: &Site, value: ValueId) -> bool {
+    let rounded = |id| {
+        let (_, exit) = unit.uniformity.loop_exit(id);
+        condition(unit, exit).is_some_and(|value| certainty(unit, id, value) == Certainty::Rounded)
+    };
+    rests_on_unknown(unit, value) && unit.loops.around(site.block).any(rounded)
 }
 
 /// Another instruction with the same mask that the lanes in the other arm of the nearest parting execute.

@@ -1,5 +1,15 @@
 //! The rules, one file each: documentation, level, check.
 
+pub mod async001;
+pub mod async002;
+pub mod async003;
+pub mod async004;
+pub mod async005;
+pub mod async006;
+pub mod async007;
+pub mod async008;
+pub mod async009;
+pub mod async020;
 pub mod bar001;
 pub mod bar002;
 pub mod bar003;
@@ -9,6 +19,7 @@ pub mod bar006;
 pub mod bar009;
 pub mod bar012;
 pub mod bar019;
+mod early;
 pub mod isa020;
 pub mod isa021;
 mod masks;
