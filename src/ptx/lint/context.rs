@@ -1,6 +1,7 @@
 //! What rules look at: the module, where its parts stand, and what the analyses found, computed once.
 
 use super::Launch;
+use super::bulk::{self, Bulks};
 use super::copies::{self, Copies};
 use super::mbarriers::{self, Uses};
 use super::named::{self, Numbered};
@@ -24,6 +25,7 @@ pub struct Context<'p> {
     partings: OnceCell<Vec<Parting>>,
     numbered: OnceCell<Vec<Numbered>>,
     warps: OnceCell<Vec<Sites>>,
+    bulks: OnceCell<Vec<Bulks>>,
     copies: OnceCell<Vec<Copies>>,
     mbarriers: OnceCell<Vec<Uses>>,
 }
@@ -40,6 +42,7 @@ impl<'p> Context<'p> {
             partings: OnceCell::new(),
             numbered: OnceCell::new(),
             warps: OnceCell::new(),
+            bulks: OnceCell::new(),
             copies: OnceCell::new(),
             mbarriers: OnceCell::new(),
         }
@@ -87,6 +90,12 @@ impl<'p> Context<'p> {
     pub(super) fn copies(&self) -> &[Copies] {
         self.copies
             .get_or_init(|| self.units().filter_map(copies::find).collect())
+    }
+
+    /// Bulk copies and the rest of the asynchronous proxy.
+    pub(super) fn bulks(&self) -> &[Bulks] {
+        self.bulks
+            .get_or_init(|| self.units().filter_map(bulk::find).collect())
     }
 
     /// What is done to mbarriers.

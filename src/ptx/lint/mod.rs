@@ -1,6 +1,8 @@
 //! The linter: runs legality checks and rules over a parsed module.
 
+mod bits;
 mod bounds;
+mod bulk;
 mod context;
 mod copies;
 mod explain;

@@ -1,7 +1,7 @@
 //! ASYNC008: the parity that an mbarrier is waited for does not follow its phases.
 
 use crate::ptx::analysis::Unit;
-use crate::ptx::diag::{Code, Diag, Level};
+use crate::ptx::diag::{Code, Diag, Level, Related};
 use crate::ptx::flow::LoopId;
 use crate::ptx::ir::{InstId, Operand};
 use crate::ptx::isa::Effect;
@@ -124,11 +124,18 @@ fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for uses in context.mbarriers() {
         let Some(unit) = context.analysis.unit(uses.function) else { continue };
-        for object in uses.objects() {
-            if let Some(own) = uses.of(object) {
-                found.extend(frozen(context, unit, &own).or_else(|| wrong_start(context, unit, &own)));
+        let mut own = uses.objects().into_iter().filter_map(|object| uses.of(object));
+        let mut diags: Vec<Diag> = own.by_ref().filter_map(|own| frozen(context, unit, &own).or_else(|| wrong_start(context, unit, &own))).collect();
+        // Several mbarriers with one mistake are one finding.
+        for other in diags.drain(1.min(diags.len())..).collect::<Vec<_>>() {
+            if let Some(first) = diags.first_mut() {
+                first.related.push(Related {
+                    span: other.span,
+                    message: "the same here, for another mbarrier".to_owned(),
+                });
             }
         }
+        found.extend(diags);
     }
     found
 }
@@ -154,7 +161,10 @@ fn frozen(context: &Context, unit: &Unit, own: &[&Use]) -> Option<Diag> {
         }
         let first = unit.cfg.insts(unit.loops.get(id).header).next()?;
         let message = "the parity is the same in every round: each second wait goes through at once, on old data";
-        let mut diag = Diag::error(RULE.code, context.span(unit.id, wait.inst), message)
+        // Where a round waits twice, no phase may have completed in between.
+        let twice = own.iter().filter(inside).filter(|one| one.waits()).count() > 1;
+        let level = if twice { Level::Warning } else { Level::Error };
+        let mut diag = Diag::new(RULE.code, level, context.span(unit.id, wait.inst), message)
             .related(context.span(unit.id, InstId(first)), "the loop starts here");
         if let Some(arrival) = own.iter().find(|one| one.arrives()) {
             diag = diag.related(context.span(unit.id, arrival.inst), "a phase completes with this arrival");
