@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "cli/dialects.rs"]
+mod dialects;
 #[path = "cli/emit.rs"]
 mod emit;
 #[path = "cli/fmt.rs"]
@@ -19,6 +21,8 @@ mod readme;
 mod run;
 #[path = "cli/streams.rs"]
 mod streams;
+#[path = "cli/targets.rs"]
+mod targets;
 
 use run::{command, err, out, ptxgen, ptxgen_reading, status, transcript};
 use std::fs;
@@ -38,7 +42,7 @@ fn help_and_version_succeed_on_standard_output() {
         assert_eq!((status(&output), err(&output).as_str()), (0, ""), "{args:?}");
     }
     insta::assert_snapshot!("help", out(&ptxgen(&["--help"])));
-    for name in ["emit", "list", "lint"] {
+    for name in ["emit", "list", "lint", "targets"] {
         insta::assert_snapshot!(format!("help_{name}"), out(&ptxgen(&[name, "--help"])));
     }
 }
@@ -120,7 +124,7 @@ fn what_is_no_ptx_is_one_helpful_line_and_status_2() {
     insta::assert_snapshot!(lines, @"
     in.ptx: error: is empty
     in.ptx: error: looks like markup (XML or HTML), not PTX
-    in.ptx: error: looks like C or CUDA source, not PTX; `nvcc -ptx` compiles it to PTX
+    in.ptx: error: looks like C, C++ or CUDA source, not PTX; `nvcc -ptx` compiles it to PTX
     in.ptx: error: is an ELF file, not PTX text; if it is a cubin or a program, `cuobjdump -ptx` extracts the PTX in it
     in.ptx: error: is UTF-16 text; convert it to UTF-8
     in.ptx: error: is binary (a NUL byte at offset 13), not PTX text

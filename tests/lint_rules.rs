@@ -3,6 +3,8 @@
 //! `//~ BAR001 error` at the end of a line expects that finding on that line. All findings of the barrier rules must be marked.
 //! `// launch: --block 64,1,1` in the first lines gives the CTA's shape.
 
+#![allow(clippy::unwrap_used)]
+
 use ptxgen::ptx::diag::Diag;
 use ptxgen::ptx::lint::{Launch, RULES, lint};
 use ptxgen::ptx::parse::parse;

@@ -1,141 +1,35 @@
-//! No text makes the compiler panic: random token soup, and real files with random edits.
+//! No text makes the compiler panic, and what must hold for every text does: the fuzz targets, on a few texts each.
+//! `fuzz/` runs them on millions.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use proptest::prelude::*;
-use ptxgen::ptx::lint::{Launch, lint};
-use ptxgen::ptx::parse::{parse, pieces};
-use ptxgen::ptx::print::{Notes, print};
+mod common;
+#[path = "../fuzz/src/generate.rs"]
+mod generate;
+#[path = "../fuzz/src/targets.rs"]
+mod targets;
+
+use generate::Generator;
 use std::fs;
 use std::path::Path;
+use targets::TARGETS;
 
-/// Everything that reads a text, on one text.
-fn survive(text: &str) {
-    let parsed = parse(text);
-    let launch = Launch {
-        block: Some([48, 2, 1]),
-        grid: None,
-    };
-    let report = lint(&parsed, text, &launch);
-    for diag in &report.findings {
-        let related = diag.related.iter().map(|place| place.span);
-        for span in std::iter::once(diag.span).chain(related) {
-            assert!(span.start <= span.end && span.end as usize <= text.len(), "{diag:?}");
-            assert!(
-                text.is_char_boundary(span.start as usize) && text.is_char_boundary(span.end as usize),
-                "{diag:?}"
-            );
-        }
-    }
-    for function in &parsed.spans.functions {
-        function.insts.iter().for_each(|span| {
-            let found = pieces(text, *span);
-            assert!(found.operands.iter().all(|operand| operand.end <= span.end));
-        });
-    }
-    let printed = print(&parsed.module, &Notes::default());
-    let again = parse(&printed);
-    if parsed.diags.is_empty() {
-        assert!(again.module == parsed.module, "{printed}");
-    }
-}
+/// Texts per target; the seed is another for each.
+const TEXTS: u32 = 2_000;
 
-/// Small real files, every generator once.
+/// Small real files.
 fn fixtures() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/compiled");
-    let mut paths: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    paths.sort();
-    let texts = paths.iter().map(|path| fs::read_to_string(path).unwrap());
+    let files = common::ptx_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures"));
+    let texts = files.iter().filter_map(|path| fs::read_to_string(path).ok());
     texts.filter(|text| text.len() < 7000).collect()
 }
 
-/// Words of which PTX is made, and a few of which it is not.
-const WORDS: &[&str] = &[
-    ".version 8.0\n",
-    ".target sm_90\n",
-    ".entry k",
-    ".func",
-    "(",
-    ")",
-    "{",
-    "}",
-    "[",
-    "]",
-    "<",
-    ">",
-    ";",
-    ",",
-    ":",
-    "@",
-    "!",
-    "%p1",
-    "%r1",
-    "%rd1",
-    "%tid.x",
-    "L",
-    "L:",
-    "bra",
-    "bar.sync",
-    "ld.global.v4.f32",
-    "mov.b64",
-    "call",
-    "brx.idx",
-    ".reg .b32",
-    "%r<9>",
-    ".shared .align 4 .b8",
-    "x[4]",
-    "= ",
-    "0",
-    "-",
-    "+",
-    "1.5e-3",
-    "0f3F800000",
-    "\"",
-    "/*",
-    "*/",
-    "//",
-    "\n",
-    ".loc 1 2 3",
-    ".branchtargets",
-    ".callprototype",
-    ".section",
-    ".pragma",
-    "é",
-    "\0",
-    "_",
-    "|",
-    "&",
-    "<<",
-    "exit",
-    "@%p1",
-    "setp.eq.s32",
-];
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn token_soup_is_survived(picks in prop::collection::vec(0..WORDS.len(), 0..120)) {
-        let text: String = picks.iter().flat_map(|pick| [WORDS[*pick], " "]).collect();
-        survive(&text);
-        survive(&format!(".version 8.0\n.target sm_90\n.entry k() {{\n.reg .b32 %r<4>;\n.reg .pred %p<4>;\n{text}"));
-    }
-
-    #[test]
-    fn real_files_with_edits_are_survived(file in 0..100usize, edits in prop::collection::vec((0.0..1.0f64, 0..40usize, 0..WORDS.len()), 1..6)) {
-        let texts = fixtures();
-        let mut text = texts[file % texts.len()].clone();
-        for (at, cut, word) in edits {
-            let mut start = (at * text.len() as f64) as usize;
-            while !text.is_char_boundary(start) { start -= 1; }
-            let mut end = (start + cut).min(text.len());
-            while !text.is_char_boundary(end) { end += 1; }
-            text.replace_range(start..end, WORDS[word]);
-        }
-        survive(&text);
+#[test]
+fn generated_texts_hold_to_every_target() {
+    for (seed, (name, target)) in TARGETS.iter().enumerate() {
+        let mut generator = Generator::new(seed as u64, fixtures());
+        let exercised = (0..TEXTS).filter(|_| target(&generator.text())).count();
+        assert!(exercised > 200, "{name}: only {exercised} texts got as far");
     }
 }
 
@@ -143,6 +37,30 @@ proptest! {
 fn every_prefix_of_a_file_is_survived() {
     let text = &fixtures()[0];
     for end in (0..text.len()).step_by(7).filter(|end| text.is_char_boundary(*end)) {
-        survive(&text[..end]);
+        TARGETS.iter().for_each(|(_, target)| {
+            target(&text[..end]);
+        });
+    }
+}
+
+#[test]
+fn deep_nesting_ends_in_an_error() {
+    let head = ".version 8.0\n.target sm_90\n.entry k() {\n.reg .b32 %r<2>;\n";
+    for (open, close) in [
+        ("{", "}"),
+        ("(", ")"),
+        ("[", "]"),
+        ("-", ""),
+        ("!", ""),
+        ("1 ? 1 : ", ""),
+    ] {
+        let inner = format!("mov.b32 %r1, {}1{};", open.repeat(20_000), close.repeat(20_000));
+        let scopes = format!("{}{}", "{\n".repeat(20_000), "}\n".repeat(20_000));
+        for body in [inner, scopes] {
+            let text = format!("{head}{body}\n}}\n");
+            TARGETS.iter().for_each(|(_, target)| {
+                target(&text);
+            });
+        }
     }
 }

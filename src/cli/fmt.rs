@@ -1,6 +1,6 @@
 //! `ptxgen fmt`: canonical layout, nothing else changed.
 
-use super::{Outcome, input, output};
+use super::{Outcome, input, listing, output};
 use crate::ptx::diag::Diag;
 use crate::ptx::source::Source;
 use crate::ptx::{format, parse};
@@ -93,6 +93,9 @@ fn one(path: &Path, args: &Args) -> anyhow::Result<Outcome> {
 /// # Errors
 /// Why a text with errors is left alone.
 fn formatted(source: &Source) -> Result<String, String> {
+    if listing::is_listing(source.text()) && listing::count(source.text()) != 1 {
+        return Err("not formatted: it is a listing of several modules; `cuobjdump -xptx all` extracts each".into());
+    }
     let diags = parse::parse(source.text()).diags;
     match diags.iter().min_by_key(|diag| diag.span) {
         None => Ok(format::format(source.text())),

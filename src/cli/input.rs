@@ -1,6 +1,6 @@
 //! Reading PTX from files and standard input.
 
-use super::sniff;
+use super::{listing, sniff};
 use crate::ptx::source::Source;
 use std::fs;
 use std::io::{self, Read};
@@ -23,6 +23,21 @@ pub struct Unreadable {
 /// # Errors
 /// When it cannot be read or is not PTX text.
 pub fn read(path: &Path) -> Result<Source, Unreadable> {
+    read_as(path, false)
+}
+
+/// The modules of an argument: one, except in a listing of `cuobjdump`. With `fragment`, a text that is only a part of
+/// a module will do.
+///
+/// # Errors
+/// When it cannot be read or is not PTX text.
+pub fn modules(path: &Path, fragment: bool) -> Result<Vec<Source>, Unreadable> {
+    let source = read_as(path, fragment)?;
+    let file = source.name().to_owned();
+    listing::split(source).map_err(|message| Unreadable { file, message })
+}
+
+fn read_as(path: &Path, fragment: bool) -> Result<Source, Unreadable> {
     let stdin = path.as_os_str() == STDIN;
     let file = if stdin {
         "<stdin>".into()
@@ -30,7 +45,9 @@ pub fn read(path: &Path) -> Result<Source, Unreadable> {
         path.display().to_string()
     };
     let bytes = if stdin { read_stdin() } else { fs::read(path) };
-    let text = bytes.map_err(|error| explain(&error, path)).and_then(sniff::ptx_text);
+    let text = bytes
+        .map_err(|error| explain(&error, path))
+        .and_then(|bytes| sniff::ptx_text(bytes, fragment));
     match text.and_then(|text| Source::new(&*file, text).map_err(too_large)) {
         Ok(source) => Ok(source),
         Err(message) => Err(Unreadable { file, message }),

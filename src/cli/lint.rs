@@ -1,9 +1,11 @@
 //! `ptxgen lint`: what is wrong with a PTX text, and why.
 
+use super::fragment::HeaderArgs;
 use super::launch::LaunchArgs;
 use super::report::{Format, Linted, Run};
 use super::{Outcome, input, output};
-use crate::ptx::{lint, parse};
+use crate::ptx::lint;
+use crate::ptx::source::Source;
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
@@ -12,6 +14,9 @@ Examples:
   ptxgen lint --block 256 build/*.ptx
   ptxgen emit rmsnorm-backward --hidden 32 | ptxgen lint -
   ptxgen lint --format json kernel.ptx | jq '.findings[].message'
+  cuobjdump -ptx program | ptxgen lint -
+  ptxgen lint --relocatable part.ptx       what `ptxas -c` would say
+  echo 'shfl.up.b32 %r1, %r2, 1, 0;' | ptxgen lint --target sm_80 -
 
 Exit status:
   0  nothing found, or information only
@@ -38,6 +43,13 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 
+    /// The modules are to be linked: what is declared `.extern` may be defined elsewhere
+    #[arg(long)]
+    relocatable: bool,
+
+    #[command(flatten)]
+    header: HeaderArgs,
+
     #[command(flatten)]
     launch: LaunchArgs,
 }
@@ -52,10 +64,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let mut run = Run::default();
     for path in &args.files {
-        match input::read(path) {
-            Ok(source) => {
-                let report = lint::lint(&parse::parse(source.text()), source.text(), &args.launch.launch());
-                run.files.push(Linted { source, report });
+        match args.header.read(path) {
+            Ok(sources) => {
+                let linted = sources.into_iter().enumerate();
+                run.files.extend(linted.map(|(nth, source)| one(args, source, nth)));
             }
             Err(unreadable) => {
                 output::complain_of(&unreadable.file, &unreadable.message);
@@ -68,4 +80,14 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         output::note(&run.summary());
     }
     Ok(run.outcome())
+}
+
+/// Lints the `nth` module of a file.
+fn one(args: &Args, source: Source, nth: usize) -> Linted {
+    let parsed = args.header.parse(source.text());
+    let mut report = lint::lint(&parsed, source.text(), &args.launch.launch());
+    if args.relocatable {
+        report = report.relocatable(&parsed);
+    }
+    Linted { source, report, nth }
 }

@@ -4,14 +4,17 @@
 
 mod emit;
 mod fmt;
+mod fragment;
 mod input;
 mod launch;
 mod lint;
 mod list;
+mod listing;
 mod output;
 mod params;
 mod report;
 mod sniff;
+mod targets;
 
 use clap::{ColorChoice, Parser, Subcommand};
 use std::ffi::OsString;
@@ -43,6 +46,7 @@ Examples:
   ptxgen list
   ptxgen emit rmsnorm-backward --hidden 32 -o kernel.ptx
   ptxgen lint kernel.ptx
+  ptxgen targets kernel.ptx
 
 Exit status:
   0  clean
@@ -70,6 +74,7 @@ enum Command {
     List(list::Args),
     Lint(lint::Args),
     Fmt(fmt::Args),
+    Targets(targets::Args),
 }
 
 impl Command {
@@ -79,6 +84,7 @@ impl Command {
             Command::List(args) => list::run(args),
             Command::Lint(args) => lint::run(args),
             Command::Fmt(args) => fmt::run(args),
+            Command::Targets(args) => targets::run(args),
         }
     }
 }

@@ -161,6 +161,7 @@ pub mod codes {
         SYN016 "entry-called" "A kernel that is called as a function.";
         SYN017 "launch-attributes" "Launch directives that conflict.";
         SYN018 "launch-limits" "Launch bounds that no device can satisfy.";
+        SYN019 "unresolved-extern" "Something that is used and defined nowhere in the module.";
         ISA001 "operand-count" "Too few or too many operands.";
         ISA002 "operand-kind" "An operand of a kind that the instruction does not take here.";
         ISA003 "type-suffix" "A type suffix that is missing or not legal for the opcode.";
@@ -175,11 +176,14 @@ pub mod codes {
         ISA017 "read-only-space" "A write to a space that cannot be written.";
         ISA018 "address-width" "An address register too narrow for its state space.";
         ISA019 "static-shared-limit" "More static shared memory than a CTA may have.";
+        ISA022 "parameter-limit" "More bytes of kernel parameters than the version and target allow.";
         GATE001 "needs-newer-target" "An instruction or modifier that the module's `.target` does not have.";
         GATE002 "needs-newer-version" "An instruction or modifier that the module's `.version` does not have.";
         GATE003 "needs-arch-target" "An instruction that only an architecture- or family-specific target has.";
         GATE004 "version-below-target" "A `.version` that does not know the module's `.target`.";
         GATE005 "unknown-target" "A target or version that does not exist.";
         GATE006 "removed-on-target" "A form that the module's target and version no longer have.";
+        GATE007 "no-32-bit-code" "Addresses of 32 bits, for which no current toolkit makes code.";
+        DIA001 "optix-program" "Functions that OptiX provides: the module is for its compiler, not for ptxas.";
     }
 }

@@ -4,7 +4,9 @@
 //! tokens, and sections of debug data are kept to the letter; so the meaning cannot change. The layout is that of
 //! [`print`](super::print).
 
+use super::parse::byte_order_mark;
 use super::parse::lexer::{Kind, Lexer};
+use super::print::DEEPEST_INDENT;
 use super::source::Span;
 
 /// The text in canonical layout.
@@ -45,7 +47,7 @@ impl Piece {
 
 /// Everything that is not blank, in order.
 fn pieces(text: &str) -> Vec<Piece> {
-    let mut lexer = Lexer::starting_at(text, if text.starts_with('\u{feff}') { 3 } else { 0 });
+    let mut lexer = Lexer::starting_at(text, byte_order_mark(text));
     let mut pieces: Vec<Piece> = Vec::new();
     let mut comments = 0;
     loop {
@@ -72,8 +74,10 @@ enum Style {
     Declaration,
     /// Guard, dotted opcode, operands.
     Instruction,
-    /// Ends with its line: `.loc 1 2 3`, `.version 8.0`.
+    /// Ends with its line: `.loc 1 2 3`.
     Line,
+    /// Ends with its line, or where the next directive starts: `.version 8.0 .target sm_80`.
+    Header,
 }
 
 struct Formatter<'t> {
@@ -125,7 +129,7 @@ impl<'t> Formatter<'t> {
     }
 
     fn indent(&mut self, depth: usize) {
-        self.out.extend(std::iter::repeat_n('\t', depth));
+        self.out.extend(std::iter::repeat_n('\t', depth.min(DEEPEST_INDENT)));
     }
 
     /// Writes the piece at hand as it is.
@@ -196,7 +200,8 @@ impl<'t> Formatter<'t> {
     fn directive(&mut self) {
         match self.word(0) {
             ".section" => self.section(),
-            ".version" | ".target" | ".address_size" | ".loc" | ".file" => self.statement(Style::Line),
+            ".version" | ".target" | ".address_size" => self.statement(Style::Header),
+            ".loc" | ".file" => self.statement(Style::Line),
             _ if self.is_function() => self.function(),
             _ => self.statement(Style::Declaration),
         }
@@ -244,7 +249,7 @@ impl<'t> Formatter<'t> {
             first
         };
         while let Some(piece) = self.peek(0) {
-            if self.at > first && style == Style::Line && self.ends_line(piece) {
+            if self.at > first && self.ends_line(style, piece) {
                 return;
             }
             if piece.kind.is_none() {
@@ -261,10 +266,22 @@ impl<'t> Formatter<'t> {
         }
     }
 
-    /// Whether a statement of [`Style::Line`] ends in front of a piece.
-    fn ends_line(&self, piece: Piece) -> bool {
-        let header = !matches!(self.previous().kind, Some(Kind::Punct(b',')));
-        header && (piece.newlines > 0 || piece.kind.is_none() || piece.kind == Some(Kind::Dot))
+    /// Whether a statement that ends with its line ends in front of a piece.
+    fn ends_line(&self, style: Style, piece: Piece) -> bool {
+        let continued = style == Style::Header && self.previous().is(b',');
+        let ended = match (style, piece.kind) {
+            (Style::Line | Style::Header, None) => piece.newlines > 0 || self.closes_line(),
+            (Style::Header, Some(Kind::Dot)) => true,
+            (Style::Line | Style::Header, _) => piece.newlines > 0 || piece.is(b'{') || piece.is(b'}'),
+            _ => false,
+        };
+        ended && !continued
+    }
+
+    /// Whether the comment at hand is the last thing on its line, or has a line's end in it.
+    fn closes_line(&self) -> bool {
+        let comment = self.word(0);
+        comment.starts_with("//") || comment.contains('\n') || self.peek(1).is_none_or(|next| next.newlines > 0)
     }
 
     /// Index of the last piece of an instruction's dotted opcode.
@@ -307,6 +324,9 @@ impl<'t> Formatter<'t> {
         }
         if style == Style::Instruction && self.at == opcode + 1 {
             return kind != Kind::Punct(b';');
+        }
+        if style == Style::Line {
+            return !glued;
         }
         match (last, kind) {
             (_, Kind::Punct(b',' | b';' | b')' | b']' | b'}' | b':')) => false,

@@ -7,6 +7,9 @@ use super::ir::{
 };
 use std::fmt::{self, Write};
 
+/// Scopes deeper than this are indented no further: else a text of nothing but braces would print as its square.
+pub(super) const DEEPEST_INDENT: usize = 16;
+
 /// The module's text, with comments.
 pub fn print(module: &Module, notes: &Notes) -> String {
     let mut out = String::new();
@@ -139,7 +142,7 @@ impl Printer<'_> {
         let mut indent = 1;
         for (at, stmt) in body.stmts.iter().enumerate() {
             indent -= usize::from(matches!(stmt, Stmt::Close) && indent > 1);
-            let tabs = "\t".repeat(indent);
+            let tabs = "\t".repeat(indent.min(DEEPEST_INDENT));
             if let Some(text) = self.notes.stmts.get(&(id, at)) {
                 comment(&mut self.out, &tabs, text);
             }
@@ -386,7 +389,7 @@ fn write_list(out: &mut String, module: &Module, body: &Body, parts: &[Operand],
         out.push_str(if at > 0 { ", " } else { "" });
         match part {
             // Inside a bracket an address has no brackets of its own.
-            Operand::Address(address) => write_address(out, module, body, address)?,
+            Operand::Address(address) if around.0 == '[' => write_address(out, module, body, address)?,
             part => write_operand(out, module, body, part)?,
         }
     }

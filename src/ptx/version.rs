@@ -92,6 +92,8 @@ const fn release(major: u8, minor: u8, cuda: Option<(u8, u8)>, driver: Option<u1
 impl PtxVersion {
     /// The newest version that this crate and ptxas 13.5 know.
     pub const NEWEST: Self = Self::new(9, 5);
+    /// The oldest version.
+    pub const OLDEST: Self = Self::new(1, 0);
 
     /// The version `major.minor`.
     pub const fn new(major: u8, minor: u8) -> Self {
@@ -107,6 +109,14 @@ impl PtxVersion {
     /// Whether ptxas 13.5 accepts this version at all.
     pub fn is_known(self) -> bool {
         self.release().is_some()
+    }
+
+    /// The known version that is nearest to this one; the older of two that are equally near.
+    pub fn nearest(self) -> Self {
+        let number = |version: Self| i32::from(version.major) * 10 + i32::from(version.minor);
+        let versions = RELEASES.iter().map(|release| release.version);
+        let nearest = versions.min_by_key(|version| (number(*version) - number(self)).abs());
+        nearest.unwrap_or(Self::NEWEST)
     }
 
     /// The newest known version before this one.
@@ -189,6 +199,12 @@ mod tests {
         assert_eq!(PtxVersion::new(9, 0).previous(), Some(PtxVersion::new(8, 8)));
         assert_eq!(PtxVersion::new(1, 0).previous(), None);
         assert!(!PtxVersion::new(8, 9).is_known());
+        for (wrong, near) in [((8, 9), (8, 8)), ((10, 2), (9, 5)), ((5, 4), (5, 1)), ((0, 1), (1, 0))] {
+            assert_eq!(
+                PtxVersion::new(wrong.0, wrong.1).nearest(),
+                PtxVersion::new(near.0, near.1)
+            );
+        }
     }
 
     #[test]

@@ -5,13 +5,14 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-fn schema() -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/lint-1.schema.json");
+/// The schema of what a subcommand prints.
+pub fn schema(command: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{command}-1.schema.json"));
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
 /// What in `value` breaks `rule`, one line each: a validator for as much of JSON Schema as our schemas use.
-fn violations(root: &Value, rule: &Value, value: &Value, at: &str) -> Vec<String> {
+pub fn violations(root: &Value, rule: &Value, value: &Value, at: &str) -> Vec<String> {
     if let Some(reference) = rule["$ref"].as_str() {
         let rule = root
             .pointer(reference.trim_start_matches('#'))
@@ -82,7 +83,10 @@ fn every_report_keeps_to_the_schema() {
     let output = ptxgen(&args);
     assert_eq!(status(&output), 2);
     let report: Value = serde_json::from_str(&out(&output)).unwrap();
-    assert_eq!(violations(&schema(), &schema(), &report, "$"), Vec::<String>::new());
+    assert_eq!(
+        violations(&schema("lint"), &schema("lint"), &report, "$"),
+        Vec::<String>::new()
+    );
     assert_eq!(report["errors"][0]["file"], "tests/fixtures/none.ptx");
     assert_eq!(report["kernels"].as_array().unwrap().len(), 3);
     let found = |file: &str| {
@@ -98,7 +102,7 @@ fn every_report_keeps_to_the_schema() {
 #[test]
 fn the_validator_sees_what_breaks_a_schema() {
     let report = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-    let count = |text: &str| violations(&schema(), &schema(), &report(text), "$").len();
+    let count = |text: &str| violations(&schema("lint"), &schema("lint"), &report(text), "$").len();
     assert_eq!(count(r#"{"schema":1,"findings":[],"kernels":[],"errors":[]}"#), 0);
     assert_eq!(count(r#"{"schema":2,"findings":[],"kernels":[],"errors":[]}"#), 1);
     assert_eq!(count(r#"{"schema":1,"findings":{},"errors":[],"extra":0}"#), 3);

@@ -69,11 +69,11 @@ struct Failure<'a> {
 /// The whole run as one object on one line.
 pub(super) fn render(run: &Run) -> serde_json::Result<String> {
     let findings = |file| {
-        let Linted { source, report }: &Linted = file;
+        let Linted { source, report, .. }: &Linted = file;
         report.findings.iter().map(move |diag| finding(source, diag))
     };
     let kernels = |file| {
-        let Linted { source, report }: &Linted = file;
+        let Linted { source, report, .. }: &Linted = file;
         report.kernels.iter().map(move |status| kernel(source, status))
     };
     let errors = run.unreadable.iter().map(|unreadable| Failure {

@@ -22,19 +22,21 @@ pub enum Format {
     Json,
 }
 
-/// A file and what was found in it.
+/// A module and what was found in it.
 #[derive(Debug)]
 pub struct Linted {
     /// The text.
     pub source: Source,
     /// What was found.
     pub report: Report,
+    /// Which module of its file it is, from 0.
+    pub nth: usize,
 }
 
 /// A whole run over one file or many.
 #[derive(Debug, Default)]
 pub struct Run {
-    /// Files that were linted, in the order of the arguments.
+    /// Modules that were linted, in the order of the arguments.
     pub files: Vec<Linted>,
     /// Those that could not be.
     pub unreadable: Vec<Unreadable>,
@@ -111,13 +113,18 @@ impl Run {
     /// `3 kernels of 1 file`.
     fn extent(&self) -> String {
         let kernels = self.files.iter().map(|file| file.report.kernels.len()).sum();
-        let files = plural(self.files.len(), "file", "files");
-        format!("{} of {files}", plural(kernels, "kernel", "kernels"))
+        let files = self.files.iter().filter(|module| module.nth == 0).count();
+        let within = match self.files.len() {
+            all if all == files => String::new(),
+            all => format!("{} in ", plural(all, "module", "modules")),
+        };
+        let files = plural(files, "file", "files");
+        format!("{} of {within}{files}", plural(kernels, "kernel", "kernels"))
     }
 
     fn short(&self) -> String {
         let mut out = String::new();
-        for Linted { source, report } in &self.files {
+        for Linted { source, report, .. } in &self.files {
             for diag in &report.findings {
                 let (file, at) = (printable(source.name()), source.position(diag.span.start));
                 let (level, code) = (diag.level, diag.code);
@@ -148,6 +155,7 @@ mod tests {
                 findings,
                 kernels: Vec::new(),
             },
+            nth: 0,
         }
     }
 

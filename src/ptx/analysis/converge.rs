@@ -120,8 +120,31 @@ impl Converge {
         found
     }
 
+    /// For each block, the blocks at whose ends it is decided whether threads come to it: its control dependence.
+    /// Followed through, it leads from a block to every branch whose [`Converge::region`] the block lies in.
+    pub fn controllers(&self) -> Vec<Vec<u32>> {
+        let exit = self.graph.len() as u32 - 1;
+        let mut controllers: Vec<Vec<u32>> = vec![Vec::new(); self.graph.len()];
+        for block in (0..exit).filter(|block| self.succs(*block).len() > 1) {
+            let stop = self.post.idom(block);
+            for to in self.succs(block) {
+                let mut at = Some(*to);
+                while let Some(node) = at.filter(|_| at != stop) {
+                    if let Some(known) = controllers
+                        .get_mut(node as usize)
+                        .filter(|known| known.last() != Some(&block))
+                    {
+                        known.push(block);
+                    }
+                    at = self.post.idom(node);
+                }
+            }
+        }
+        controllers
+    }
+
     /// The blocks where paths from different successors of a block first come together: values merged there depend on the branch.
-    pub fn joins(&self, cfg: &Cfg, block: u32) -> Vec<u32> {
+    pub fn joins(&self, cfg: &Cfg, loops: &Loops, block: u32) -> Vec<u32> {
         let mut search = JoinSearch {
             converge: self,
             cfg,
@@ -130,12 +153,26 @@ impl Converge {
             labels: FxHashMap::default(),
             pending: BTreeSet::new(),
             joins: Vec::new(),
+            headers: false,
         };
+        // From within a loop, threads may come round to the branch instead of going on to the meeting point.
+        let comes_round = loops
+            .innermost(block)
+            .is_some_and(|id| search.meeting.is_none_or(|meeting| !loops.contains(id, meeting)));
         for to in self.succs(block) {
             search.reach(*to, *to);
         }
         while let Some((_, at)) = search.pending.pop_first() {
             let label = search.labels.get(&at).copied().unwrap_or(at);
+            if search.pending.is_empty() && !search.headers && !comes_round {
+                // All threads still under way come from here: they meet others at the meeting point or nowhere.
+                if let Some(meeting) = search.meeting
+                    && search.labels.get(&meeting).is_some_and(|known| *known != label)
+                {
+                    search.reach(meeting, label);
+                }
+                break;
+            }
             for to in self.succs(at) {
                 search.reach(*to, label);
             }
@@ -153,6 +190,8 @@ struct JoinSearch<'a> {
     labels: FxHashMap<u32, u32>,
     pending: BTreeSet<(u32, u32)>,
     joins: Vec<u32>,
+    /// Whether some path has come to the head of a loop around the branch.
+    headers: bool,
 }
 
 impl JoinSearch<'_> {
@@ -169,7 +208,9 @@ impl JoinSearch<'_> {
             }
         }
         // Beyond the meeting point, and in a further round of a loop around the branch, it is another parting.
-        if Some(to) != self.meeting && !self.cfg.dom().dominates(to, self.block) {
+        if self.cfg.dom().dominates(to, self.block) {
+            self.headers = true;
+        } else if Some(to) != self.meeting {
             self.pending.insert((self.converge.order[to as usize], to));
         }
     }

@@ -153,11 +153,9 @@ impl<'a> Evaluator<'a> {
     /// The values that a value is computed from.
     fn inputs(&self, id: ValueId, out: &mut Vec<ValueId>) {
         match self.ssa.value(id).map(|value| value.definition) {
-            Some(Definition::Inst(inst)) => {
-                if self.body.insts[inst.index()].op.effect == Effect::Pure {
-                    out.extend(self.ssa.uses(inst).iter().copied().filter(|used| used.is_some()));
-                    out.extend(self.ssa.before(inst).iter().copied().filter(|before| before.is_some()));
-                }
+            Some(Definition::Inst(inst)) if self.body.insts[inst.index()].op.effect == Effect::Pure => {
+                out.extend(self.ssa.uses(inst).iter().copied().filter(|used| used.is_some()));
+                out.extend(self.ssa.before(inst).iter().copied().filter(|before| before.is_some()));
             }
             Some(Definition::Phi(block)) => {
                 out.extend(self.ssa.phi_inputs(id).iter().copied().filter(|input| input.is_some()));
@@ -280,10 +278,16 @@ impl<'a> Evaluator<'a> {
         })
     }
 
+    /// Takes from the budget; `None` once it is used up.
+    pub(super) fn spend(&mut self, work: usize) -> Option<()> {
+        self.left = self.left.checked_sub(work)?;
+        Some(())
+    }
+
     /// Computes one value per thread, within the budget.
     fn zip(&mut self, each: impl Fn(usize) -> Option<u64>) -> Option<Exact> {
         let threads = self.shape.most_threads() as usize;
-        self.left = self.left.checked_sub(threads)?;
+        self.spend(threads)?;
         let values: Option<Vec<u64>> = (0..threads).map(each).collect();
         Some(Exact::from_values(values?))
     }

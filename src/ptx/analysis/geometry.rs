@@ -15,7 +15,7 @@ pub enum Shape {
     Exact([u32; 3]),
     /// One dimension, at most so many threads. What holds for all threads of the largest such CTA holds in smaller ones.
     Line(u32),
-    /// At most so many threads, in more than one dimension: only lanes within the warp are known.
+    /// At most so many threads, in more than one dimension. Rows are taken to be whole warps, or not to be longer than one.
     Unknown(u32),
 }
 
@@ -92,7 +92,7 @@ impl Shape {
             (Shape::Exact([x, _, _]), "%ntid.x") => Some(u64::from(x)),
             (Shape::Exact([_, y, _]), "%ntid.y") => Some(u64::from(y)),
             (Shape::Exact([_, _, z]), "%ntid.z") => Some(u64::from(z)),
-            (Shape::Line(_), "%tid.x") => Some(u64::from(thread)),
+            (Shape::Line(_) | Shape::Unknown(_), "%tid.x") => Some(u64::from(thread)),
             (Shape::Line(_), "%tid.y" | "%tid.z") => Some(0),
             (Shape::Line(_), "%ntid.y" | "%ntid.z") => Some(1),
             _ => None,

@@ -8,6 +8,7 @@ use crate::ptx::flow::{Definition, LoopId, Loops, ValueId};
 use crate::ptx::ir::{Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// Sums of more parts than this are taken for unknown values.
 const LONGEST: usize = 8;
@@ -60,7 +61,9 @@ impl Sum {
     }
 
     fn times(mut self, factor: i64) -> Option<Self> {
-        self.terms.iter_mut().for_each(|term| term.1 = term.1.wrapping_mul(factor));
+        self.terms
+            .iter_mut()
+            .for_each(|term| term.1 = term.1.wrapping_mul(factor));
         self.terms.iter().all(|term| term.1 != 0).then_some(self)
     }
 
@@ -98,14 +101,23 @@ impl<'l> Sums<'l> {
         let mut stack = vec![(id, false)];
         while let Some((at, ready)) = stack.pop() {
             if ready {
-                let sum = self.combine(evaluator, at).unwrap_or_else(|| Sum::leaf(Leaf::Value(at)));
+                let sum = self
+                    .combine(evaluator, at)
+                    .unwrap_or_else(|| Sum::leaf(Leaf::Value(at)));
                 self.known.insert(at, sum);
-            } else if !self.known.contains_key(&at) {
+            } else if let Entry::Vacant(place) = self.known.entry(at) {
                 // What depends on itself is a leaf.
-                self.known.insert(at, Sum::leaf(Leaf::Value(at)));
+                place.insert(Sum::leaf(Leaf::Value(at)));
                 stack.push((at, true));
                 if let Some(inst) = linear(evaluator, at) {
-                    stack.extend(evaluator.ssa().uses(inst).iter().filter(|used| used.is_some()).map(|used| (*used, false)));
+                    stack.extend(
+                        evaluator
+                            .ssa()
+                            .uses(inst)
+                            .iter()
+                            .filter(|used| used.is_some())
+                            .map(|used| (*used, false)),
+                    );
                 }
             }
         }
@@ -150,7 +162,12 @@ impl<'l> Sums<'l> {
             Operand::Special(special) => Some(Sum::leaf(Leaf::Special(special.name()))),
             Operand::Reg(reg) => {
                 let value = evaluator.ssa().use_of(inst, *reg)?;
-                Some(self.known.get(&value).cloned().unwrap_or_else(|| Sum::leaf(Leaf::Value(value))))
+                Some(
+                    self.known
+                        .get(&value)
+                        .cloned()
+                        .unwrap_or_else(|| Sum::leaf(Leaf::Value(value))),
+                )
             }
             _ => None,
         }
@@ -186,11 +203,15 @@ impl<'l> Sums<'l> {
         for _ in 0..LONGEST {
             let counter = sum.terms.iter().find_map(|(leaf, count)| {
                 let Leaf::Value(value) = leaf else { return None };
-                let id = self.counter_loop(evaluator, *value).filter(|id| self.loops.contains(*id, block))?;
+                let id = self
+                    .counter_loop(evaluator, *value)
+                    .filter(|id| self.loops.contains(*id, block))?;
                 Some((*leaf, *value, *count, id))
             });
             let Some((leaf, value, count, id)) = counter else { break };
-            let Some((start, steps)) = self.counter(evaluator, value, id) else { break };
+            let Some((start, steps)) = self.counter(evaluator, value, id) else {
+                break;
+            };
             sum.terms.retain(|term| term.0 != leaf);
             sum = sum.plus(&start, count)?;
             sum.steps.extend(steps);
@@ -199,8 +220,12 @@ impl<'l> Sums<'l> {
     }
 
     fn counter_loop(&self, evaluator: &Evaluator, value: ValueId) -> Option<LoopId> {
-        let Definition::Phi(block) = evaluator.ssa().value(value)?.definition else { return None };
-        self.loops.innermost(block).filter(|id| self.loops.get(*id).header == block)
+        let Definition::Phi(block) = evaluator.ssa().value(value)?.definition else {
+            return None;
+        };
+        self.loops
+            .innermost(block)
+            .filter(|id| self.loops.get(*id).header == block && self.loops.get(*id).is_natural())
     }
 
     /// Where a counter starts, and what is added to it in each round.
@@ -222,7 +247,12 @@ impl<'l> Sums<'l> {
             if sum.terms.iter().find(own).map(|term| term.1) != Some(1) || !sum.steps.is_empty() {
                 return None;
             }
-            steps.extend(sum.terms.iter().map(|term| term.0).filter(|leaf| *leaf != Leaf::Value(phi)));
+            steps.extend(
+                sum.terms
+                    .iter()
+                    .map(|term| term.0)
+                    .filter(|leaf| *leaf != Leaf::Value(phi)),
+            );
         }
         Some((start?, steps))
     }
@@ -230,9 +260,14 @@ impl<'l> Sums<'l> {
 
 /// The instruction behind a value, if sums look into such.
 fn linear(evaluator: &Evaluator, id: ValueId) -> Option<InstId> {
-    let Definition::Inst(inst) = evaluator.ssa().value(id)?.definition else { return None };
+    let Definition::Inst(inst) = evaluator.ssa().value(id)?.definition else {
+        return None;
+    };
     let row = &evaluator.body().insts[inst.index()];
-    let known = matches!(row.op.base(), "mov" | "cvt" | "add" | "sub" | "neg" | "shl" | "mul" | "mad" | "mul24" | "mad24" | "cvta");
+    let known = matches!(
+        row.op.base(),
+        "mov" | "cvt" | "add" | "sub" | "neg" | "shl" | "mul" | "mad" | "mul24" | "mad24" | "cvta"
+    );
     let integral = row.op.types.iter().all(|ty| ty.is_integral());
     (known && integral && row.op.effect == Effect::Pure && row.guard.is_none() && !row.op.has("hi")).then_some(inst)
 }
@@ -244,7 +279,10 @@ fn shape<'i>(evaluator: &mut Evaluator, inst: InstId, row: &'i Inst) -> Option<S
         "add" => Shape::Add(part(1)?, part(2)?, 1),
         "sub" => Shape::Add(part(1)?, part(2)?, -1),
         "neg" => Shape::Scale(part(1)?, -1),
-        "shl" => Shape::Scale(part(1)?, 1i64.checked_shl(u32::try_from(constant(evaluator, inst, part(2)?)?).ok()?)?),
+        "shl" => Shape::Scale(
+            part(1)?,
+            1i64.checked_shl(u32::try_from(constant(evaluator, inst, part(2)?)?).ok()?)?,
+        ),
         "mul" | "mul24" => Shape::Product(part(1)?, part(2)?, None),
         "mad" | "mad24" => Shape::Product(part(1)?, part(2)?, part(3)),
         _ => return None,

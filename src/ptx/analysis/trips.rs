@@ -8,7 +8,7 @@ use crate::ptx::isa::Extent;
 use rustc_hash::FxHashMap;
 
 /// Steps times threads that one loop may take.
-const BUDGET: usize = 4 << 20;
+const BUDGET: usize = 2 << 20;
 
 /// A loop's counters and what is computed from them, in an order in which it can be computed.
 struct Plan {
@@ -37,6 +37,9 @@ pub(super) fn exit_extent(evaluator: &mut Evaluator, loops: &Loops, id: LoopId, 
     let cfg = evaluator.cfg();
     let natural = loops.get(id);
     // Each iteration must pass the branch.
+    if !natural.is_natural() {
+        return None;
+    }
     if !natural.latches.iter().all(|latch| cfg.dom().dominates(block, *latch)) {
         return None;
     }
@@ -50,11 +53,17 @@ pub(super) fn exit_extent(evaluator: &mut Evaluator, loops: &Loops, id: LoopId, 
         id,
         evaluator.ssa().use_of(cfg.last(block)?, guard.reg)?,
     )?;
-    run(
-        &plan,
-        evaluator.shape().most_threads() as usize,
-        target_leaves != guard.negated,
-    )
+    // What is the same in all threads is found to be so without running it.
+    let differs = plan.counters.iter().any(|(_, start, _)| start.constant().is_none())
+        || plan
+            .steps
+            .iter()
+            .flat_map(|step| &step.args)
+            .any(|arg| matches!(arg, Arg::Known(value) if value.constant().is_none()));
+    if !differs {
+        return None;
+    }
+    run(&plan, evaluator, target_leaves != guard.negated)
 }
 
 /// Collects what the condition needs in one iteration.
@@ -172,7 +181,8 @@ fn order(
 }
 
 /// Steps the loop in all threads until they have left.
-fn run(plan: &Plan, threads: usize, leaves_on: bool) -> Option<Extent> {
+fn run(plan: &Plan, evaluator: &mut Evaluator, leaves_on: bool) -> Option<Extent> {
+    let threads = evaluator.shape().most_threads() as usize;
     let mut state: Vec<Vec<u64>> = vec![vec![0; plan.slots]; threads];
     for (thread, slots) in state.iter_mut().enumerate() {
         plan.counters
@@ -181,9 +191,14 @@ fn run(plan: &Plan, threads: usize, leaves_on: bool) -> Option<Extent> {
     }
     let mut active = vec![true; threads];
     let mut worst = Extent::Cta;
-    let mut left = BUDGET / plan.steps.len().max(1);
+    let mut rounds = 0;
     while active.iter().any(|active| *active) {
-        left = left.checked_sub(threads)?;
+        rounds += 1;
+        let work = threads * plan.steps.len().max(1);
+        if rounds * work > BUDGET {
+            return None;
+        }
+        evaluator.spend(work)?;
         let mut leaves = vec![None; threads];
         for thread in (0..threads).filter(|thread| active[*thread]) {
             leaves[thread] = Some(iterate(plan, &mut state[thread], thread)? == leaves_on);

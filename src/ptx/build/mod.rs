@@ -31,9 +31,9 @@ mod canon;
 mod error;
 mod flow;
 mod function;
+mod header;
 mod memory;
 mod module;
-mod needs;
 mod ops;
 mod reduce;
 mod value;
@@ -42,7 +42,6 @@ pub use addr::{Addr, Array, Const, Global, Memory, Shared};
 pub use error::{BuildError, SHARED_LIMIT};
 pub use function::Kernel;
 pub use module::{Built, ModuleBuilder};
-pub use needs::Needs;
 pub use ops::{Cmp, Float, Int, Number};
 pub use value::{B16, B32, B64, Class, Cond, F32, F64, Pred, Reg, Value};
 

@@ -4,13 +4,14 @@ use super::addr::{Array, Const};
 use super::canon;
 use super::error::BuildError;
 use super::function::{Draft, Kernel};
-use super::needs::Needs;
+use super::header;
 use super::value::{Class, Value};
 use crate::ptx::ir::Notes;
 use crate::ptx::ir::{
     Attr, FuncId, Function, FunctionKind, Header, Init, InitValue, Item, Linkage, Module, Opcode, Symbol, SymbolId,
     SymbolKind, Variable,
 };
+use crate::ptx::needs::Needs;
 use crate::ptx::target::{PtxVersion, Target};
 use crate::ptx::types::Space;
 use std::collections::HashMap;
@@ -109,8 +110,8 @@ impl ModuleBuilder {
             return Err(error);
         }
         let needs = Needs::of(&self.module);
-        let target = needs.target(target)?;
-        let version = needs.version(target, version)?;
+        let target = header::target(&needs, target)?;
+        let version = header::version(&needs, target, version)?;
         self.module.header = Header {
             version: Some(version.to_string().into()),
             target: vec![target.to_string().into()],

@@ -17,7 +17,8 @@ pub enum FlowProblem {
     NoTable(InstId, LabelId),
 }
 
-/// The control-flow graph of a body. Node `blocks()` is the exit that all ending threads reach.
+/// The control-flow graph of a body. Node 0 is the entry, to which no edge leads back: where a branch goes to the first instruction,
+/// it is a block without instructions. Node `blocks()` is the exit that all ending threads reach.
 #[derive(Clone, Debug)]
 pub struct Cfg {
     first: Vec<u32>,
@@ -67,7 +68,8 @@ impl Cfg {
                 }
             };
             let Some(last) = last else {
-                add(exit);
+                // The extra entry, or all of an empty body.
+                add(block + 1);
                 continue;
             };
             let guarded = body.insts[last as usize].guard.is_some();
@@ -248,11 +250,11 @@ fn leaders(body: &Body, turns: &[Turn]) -> Vec<u32> {
         }
     }
     leads.truncate(count.max(1));
-    (0u32..)
-        .zip(&leads)
-        .filter(|(_, leads)| **leads)
-        .map(|(at, _)| at)
-        .collect()
+    let starts = (0u32..).zip(&leads).filter(|(_, leads)| **leads).map(|(at, _)| at);
+    // Control enters a block that nothing leads back to.
+    let is_target = |turn: &Turn| matches!(turn, Turn::To(targets) if targets.contains(&0));
+    let extra = turns.iter().any(is_target).then_some(0);
+    extra.into_iter().chain(starts).collect()
 }
 
 fn owners(first: &[u32], count: usize) -> Vec<u32> {

@@ -1,15 +1,15 @@
-//! Natural loops.
+//! Loops, those with several entries included (Havlak's nesting forest).
 
-use super::{Cfg, Digraph, DomTree};
+use super::{Cfg, Digraph};
 
 /// A loop of a [`Loops`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LoopId(pub u32);
 
-/// A natural loop: the blocks that reach one of the back edges without passing the header.
+/// A loop: the blocks below its header in the depth-first tree from which one of the back edges can be reached without passing the header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The block through which the loop is entered.
+    /// The block through which the loop is entered; of several entries the one that is reached first.
     pub header: u32,
     /// The blocks with an edge back to the header.
     pub latches: Vec<u32>,
@@ -17,6 +17,15 @@ pub struct Loop {
     pub parent: Option<LoopId>,
     /// 1 for an outermost loop.
     pub depth: u32,
+    /// Blocks outside of the loop from which it is entered elsewhere than at its header; none for a natural loop.
+    pub side_doors: Vec<u32>,
+}
+
+impl Loop {
+    /// Whether the header is the only entry.
+    pub fn is_natural(&self) -> bool {
+        self.side_doors.is_empty()
+    }
 }
 
 /// The loop forest of a graph.
@@ -24,62 +33,98 @@ pub struct Loop {
 pub struct Loops {
     loops: Vec<Loop>,
     innermost: Vec<Option<LoopId>>,
-    /// Targets of retreating edges that do not dominate their source: entries of loops with several.
-    pub irreducible: Vec<u32>,
+}
+
+/// When a depth-first walk enters and leaves each node; unreachable nodes have an empty interval.
+struct Walk {
+    enter: Vec<u32>,
+    leave: Vec<u32>,
+    order: Vec<u32>,
+}
+
+impl Walk {
+    fn new(graph: &Digraph) -> Self {
+        let mut walk = Self {
+            enter: vec![u32::MAX; graph.len()],
+            leave: vec![0; graph.len()],
+            order: Vec::new(),
+        };
+        if graph.is_empty() {
+            return walk;
+        }
+        let mut stack = vec![(0u32, 0usize)];
+        walk.enter[0] = 0;
+        walk.order.push(0);
+        while let Some((node, at)) = stack.last_mut() {
+            let next = graph.next(*node);
+            let Some(to) = next.get(*at).copied() else {
+                walk.leave[*node as usize] = walk.order.len() as u32;
+                stack.pop();
+                continue;
+            };
+            *at += 1;
+            if walk.enter[to as usize] == u32::MAX {
+                walk.enter[to as usize] = walk.order.len() as u32;
+                walk.order.push(to);
+                stack.push((to, 0));
+            }
+        }
+        walk
+    }
+
+    fn is_below(&self, node: u32, above: u32) -> bool {
+        (self.enter[above as usize]..self.leave[above as usize]).contains(&self.enter[node as usize])
+    }
+
+    fn is_reachable(&self, node: u32) -> bool {
+        self.enter[node as usize] != u32::MAX
+    }
 }
 
 impl Loops {
     /// Finds the loops of a control-flow graph.
     pub fn of_cfg(cfg: &Cfg) -> Self {
-        Self::new(cfg.succs(), cfg.preds(), cfg.dom(), cfg.rpo())
+        Self::new(cfg.succs(), cfg.preds())
     }
 
-    /// Finds the loops. `rpo` is a reverse postorder of the reachable nodes.
-    pub fn new(graph: &Digraph, reversed: &Digraph, dom: &DomTree, rpo: &[u32]) -> Self {
-        let mut position = vec![u32::MAX; graph.len()];
-        for (at, node) in rpo.iter().enumerate() {
-            position[*node as usize] = at as u32;
-        }
+    /// Finds the loops that can be reached from node 0; `reversed` holds the edges the other way round.
+    pub fn new(graph: &Digraph, reversed: &Digraph) -> Self {
+        let walk = Walk::new(graph);
         let mut found = Self {
             loops: Vec::new(),
             innermost: vec![None; graph.len()],
-            irreducible: Vec::new(),
         };
-        // Inner headers come later in reverse postorder: visited backwards, inner loops are there when outer ones grow over them.
-        for header in rpo.iter().rev() {
-            let back = |from: &u32| {
-                position[*from as usize] != u32::MAX && position[*from as usize] >= position[*header as usize]
-            };
-            let (latches, others): (Vec<u32>, Vec<u32>) = reversed
-                .next(*header)
-                .iter()
-                .copied()
-                .filter(back)
-                .partition(|from| dom.dominates(*header, *from));
-            if !others.is_empty() {
-                found.irreducible.push(*header);
-            }
+        // Inner headers are entered later: visited backwards, inner loops are there when outer ones grow over them.
+        for header in walk.order.iter().rev() {
+            let preds = reversed.next(*header).iter().copied();
+            let latches: Vec<u32> = preds.filter(|from| walk.is_below(*from, *header)).collect();
             if !latches.is_empty() {
-                found.grow(*header, latches, reversed, dom);
+                found.grow(*header, latches, reversed, &walk);
             }
         }
         found.set_depths();
         found
     }
 
-    /// Adds a loop: walks backwards from its latches, from inner loops at once to their headers.
-    fn grow(&mut self, header: u32, latches: Vec<u32>, reversed: &Digraph, dom: &DomTree) {
+    /// Adds a loop: walks backwards from its latches, from inner loops at once to where those are entered.
+    fn grow(&mut self, header: u32, latches: Vec<u32>, reversed: &Digraph, walk: &Walk) {
         let id = LoopId(self.loops.len() as u32);
         let mut stack = latches.clone();
+        let mut side_doors = Vec::new();
         self.loops.push(Loop {
             header,
             latches,
             parent: None,
             depth: 1,
+            side_doors: Vec::new(),
         });
         self.innermost[header as usize].get_or_insert(id);
         while let Some(node) = stack.pop() {
-            if node == header || !dom.is_reachable(node) {
+            if node == header || !walk.is_reachable(node) {
+                continue;
+            }
+            if !walk.is_below(node, header) {
+                side_doors.push(node);
                 continue;
             }
             let Some(outer) = self.innermost[node as usize].map(|inner| self.outermost(inner)) else {
@@ -89,9 +134,13 @@ impl Loops {
             };
             if outer != id {
                 self.loops[outer.0 as usize].parent = Some(id);
-                stack.extend(reversed.next(self.loops[outer.0 as usize].header));
+                let inner = &self.loops[outer.0 as usize];
+                stack.extend(reversed.next(inner.header).iter().chain(&inner.side_doors));
             }
         }
+        side_doors.sort_unstable();
+        side_doors.dedup();
+        self.loops[id.0 as usize].side_doors = side_doors;
     }
 
     fn outermost(&self, mut id: LoopId) -> LoopId {

@@ -47,9 +47,9 @@ proptest! {
         let graph = Digraph::new(nodes, &edges);
         let reversed = graph.reversed();
         let tree = DomTree::new(&graph, &reversed, 0);
-        let loops = Loops::new(&graph, &reversed, &tree, &graph.reverse_postorder(0));
+        let loops = Loops::new(&graph, &reversed);
         let reachable = graph.reachable([0]);
-        for (id, natural) in loops.iter() {
+        for (id, natural) in loops.iter().filter(|(_, natural)| natural.is_natural()) {
             for block in 0..nodes as u32 {
                 // In the loop: reachable, and reaches a latch without passing the header.
                 let kept: Vec<_> = edges.iter().copied().filter(|edge| edge.0 != natural.header).collect();
@@ -63,6 +63,14 @@ proptest! {
         for (from, to) in &edges {
             if tree.dominates(*to, *from) {
                 prop_assert!(loops.iter().any(|(_, natural)| natural.header == *to && natural.latches.contains(from)));
+            }
+        }
+        // Nodes share some loop exactly where each can be reached from the other.
+        for a in (0..nodes as u32).filter(|node| reachable[*node as usize]) {
+            for b in (0..nodes as u32).filter(|node| reachable[*node as usize] && *node != a) {
+                let cycle = graph.reachable([a])[b as usize] && graph.reachable([b])[a as usize];
+                let shared = loops.around(a).any(|id| loops.contains(id, b));
+                prop_assert_eq!(cycle, shared, "{} {}", a, b);
             }
         }
     }

@@ -190,7 +190,7 @@ pub(super) static ROWS: &[Row] = &[
             "div.type d, a, b",
             "div.approx{.ftz}.f32 d, a, b",
             "div.full{.ftz}.f32 d, a, b",
-            "div.rnd{.ftz}.f32 d, a, b",
+            "div.rnd{.ftz}.f32 d, a, b @1.4,sm_20",
             "div.rnd.f64 d, a, b",
             "div.f32 d, a, b !1.4",
             "div.f64 d, a, b !1.4",
@@ -300,7 +300,7 @@ pub(super) static ROWS: &[Row] = &[
         &[],
         &[
             "rcp.approx{.ftz}.f32 d, a",
-            "rcp.rnd{.ftz}.f32 d, a",
+            "rcp.rnd{.ftz}.f32 d, a @1.4,sm_20",
             "rcp.rnd.f64 d, a",
             "rcp.approx.ftz.f64 d, a @2.1,sm_20",
             "rcp.f32 d, a !1.4",
@@ -319,7 +319,7 @@ pub(super) static ROWS: &[Row] = &[
         &[],
         &[
             "sqrt.approx{.ftz}.f32 d, a",
-            "sqrt.rnd{.ftz}.f32 d, a",
+            "sqrt.rnd{.ftz}.f32 d, a @1.4,sm_20",
             "sqrt.rnd.f64 d, a",
             "sqrt.f32 d, a !1.4",
             "sqrt.f64 d, a !1.4",

@@ -202,6 +202,32 @@ pub(super) static ROWS: &[Row] = &[
         &["cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%rd1, {%r1, %r2}], [%r3];"],
     ),
     row(
+        "multimem.cp.async.bulk",
+        Async,
+        BULK,
+        &[
+            "multimem.cp.async.bulk.global.shared::cta.bulk_group [to], [from], size:u32/%16 @9.1,sm_90",
+            "multimem.cp.async.bulk.global.shared::cta.bulk_group.cp_mask [to], [from], size:u32/%16, bytes:b16 @9.1,sm_100",
+        ],
+        &[
+            "multimem.cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 128;",
+            "multimem.cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [%r1], 128, %rs1;",
+        ],
+    ),
+    row(
+        "multimem.cp.reduce.async.bulk",
+        Async,
+        BULK,
+        &[
+            "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.bitop.bits [to], [from], size:u32/%16 @9.1,sm_90",
+            "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.count.u32 [to], [from], size:u32/%16 @9.1,sm_90",
+            "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.order.gorder [to], [from], size:u32/%16 @9.1,sm_90",
+            "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.gsum [to], [from], size:u32/%16 @9.1,sm_90",
+            "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.half [to], [from], size:u32/%16 @9.1,sm_90",
+        ],
+        &["multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd1], [%r1], %r2;"],
+    ),
+    row(
         "st.async",
         Async,
         REMOTE,

@@ -38,7 +38,7 @@ pub(super) static ROWS: &[Row] = &[
         "nanosleep",
         Other,
         &[],
-        &["nanosleep.u32 t @6.3,sm_70"],
+        &["nanosleep.u32 t @6.2,sm_70"],
         &["nanosleep.u32 100;"],
     ),
     row(

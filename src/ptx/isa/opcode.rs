@@ -214,6 +214,9 @@ fn complete(form: &'static Form, mods: &[&str]) -> Option<SmallVec<[Option<u8>; 
     fits.then_some(found.picks)
 }
 
+/// How near a form comes: modifiers placed, slots lacking (fewer is nearer), first modifier without a place.
+type Rank = (usize, Reverse<usize>, usize);
+
 /// Finds the form that comes nearest and says what keeps the modifiers from fitting it.
 fn diagnose(entries: &'static [Entry], mods: &[&str]) -> (Option<&'static Row>, Problem) {
     let forms = || {
@@ -237,7 +240,7 @@ fn diagnose(entries: &'static [Entry], mods: &[&str]) -> (Option<&'static Row>, 
             Problem::UnknownModifier(unknown),
         );
     }
-    let mut best: Option<((usize, Reverse<usize>, usize), &'static Row, Problem)> = None;
+    let mut best: Option<(Rank, &'static Row, Problem)> = None;
     for (row, form) in forms() {
         let found = assign(form, mods);
         // Most modifiers placed, fewest lacking; then the stray that comes last, since the first words name the operation.

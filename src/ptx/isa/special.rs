@@ -52,22 +52,30 @@ macro_rules! specials {
 }
 
 specials! {
-    U32 Thread "" 0: "%tid.x" "%tid.y" "%tid.z" "%tid.w" "%tid" "%laneid"
-        "%lanemask_eq" "%lanemask_le" "%lanemask_lt" "%lanemask_ge" "%lanemask_gt";
+    U32 Thread "" 0: "%tid.x" "%tid.y" "%tid.z" "%tid.w" "%tid";
+    U32 Thread "1.3" 0: "%laneid";
+    U32 Thread "2.0" 20: "%lanemask_eq" "%lanemask_le" "%lanemask_lt" "%lanemask_ge" "%lanemask_gt";
     U32 Grid "" 0: "%ntid.x" "%ntid.y" "%ntid.z" "%ntid.w" "%ntid" "%nctaid.x" "%nctaid.y" "%nctaid.z" "%nctaid.w" "%nctaid"
-        "%nsmid" "%gridid" "%nwarpid" "WARP_SZ" "%total_smem_size" "%dynamic_smem_size";
-    U32 Cta "" 0: "%ctaid.x" "%ctaid.y" "%ctaid.z" "%ctaid.w" "%ctaid" "%smid";
-    U32 Warp "" 0: "%warpid";
+        "%gridid" "WARP_SZ";
+    U32 Grid "2.0" 20: "%nsmid" "%nwarpid";
+    U32 Grid "4.1" 20: "%total_smem_size" "%dynamic_smem_size";
+    U32 Cta "" 0: "%ctaid.x" "%ctaid.y" "%ctaid.z" "%ctaid.w" "%ctaid";
+    U32 Cta "1.3" 0: "%smid";
+    U32 Warp "1.3" 0: "%warpid";
     U32 Grid "8.1" 90: "%aggr_smem_size";
     Pred Grid "7.8" 90: "%is_explicit_cluster";
     U32 Grid "7.8" 90: "%nclusterid.x" "%nclusterid.y" "%nclusterid.z" "%nclusterid.w" "%nclusterid"
         "%cluster_nctaid.x" "%cluster_nctaid.y" "%cluster_nctaid.z" "%cluster_nctaid.w" "%cluster_nctaid" "%cluster_nctarank";
     U32 Cta "7.8" 90: "%clusterid.x" "%clusterid.y" "%clusterid.z" "%clusterid.w" "%clusterid"
         "%cluster_ctaid.x" "%cluster_ctaid.y" "%cluster_ctaid.z" "%cluster_ctaid.w" "%cluster_ctaid" "%cluster_ctarank";
-    U32 Thread "" 0: "%clock" "%clock_hi" "%globaltimer_lo" "%globaltimer_hi"
-        "%pm0" "%pm1" "%pm2" "%pm3" "%pm4" "%pm5" "%pm6" "%pm7";
-    U64 Thread "" 0: "%clock64" "%globaltimer"
-        "%pm0_64" "%pm1_64" "%pm2_64" "%pm3_64" "%pm4_64" "%pm5_64" "%pm6_64" "%pm7_64";
+    U32 Thread "" 0: "%clock";
+    U32 Thread "5.0" 20: "%clock_hi";
+    U32 Thread "3.1" 30: "%globaltimer_lo" "%globaltimer_hi";
+    U32 Thread "1.3" 0: "%pm0" "%pm1" "%pm2" "%pm3";
+    U32 Thread "3.0" 20: "%pm4" "%pm5" "%pm6" "%pm7";
+    U64 Thread "2.0" 20: "%clock64";
+    U64 Thread "3.1" 30: "%globaltimer";
+    U64 Thread "4.0" 50: "%pm0_64" "%pm1_64" "%pm2_64" "%pm3_64" "%pm4_64" "%pm5_64" "%pm6_64" "%pm7_64";
     B32 Grid "" 0: "%envreg0" "%envreg1" "%envreg2" "%envreg3" "%envreg4" "%envreg5" "%envreg6" "%envreg7"
         "%envreg8" "%envreg9" "%envreg10" "%envreg11" "%envreg12" "%envreg13" "%envreg14" "%envreg15"
         "%envreg16" "%envreg17" "%envreg18" "%envreg19" "%envreg20" "%envreg21" "%envreg22" "%envreg23"
@@ -103,5 +111,20 @@ impl Special {
     /// Its name: `%tid.x`.
     pub fn name(self) -> &'static str {
         self.info().name
+    }
+
+    /// Whether it is a vector of four, such as `%tid`, and not one of its components.
+    pub fn is_vector(self) -> bool {
+        matches!(
+            self.name(),
+            "%tid"
+                | "%ntid"
+                | "%ctaid"
+                | "%nctaid"
+                | "%clusterid"
+                | "%nclusterid"
+                | "%cluster_ctaid"
+                | "%cluster_nctaid"
+        )
     }
 }

@@ -9,6 +9,8 @@ use rustc_hash::FxHashMap;
 pub(super) struct Bits {
     /// Per instruction, the facts that end there, and then those that start there.
     events: FxHashMap<u32, (u64, u64)>,
+    /// What holds when the function is entered.
+    entry: u64,
 }
 
 /// What holds at each point.
@@ -28,7 +30,7 @@ impl Problem for Bits {
     }
 
     fn boundary(&self) -> u64 {
-        0
+        self.entry
     }
 
     fn join(&self, into: &mut u64, from: &u64) -> bool {
@@ -48,7 +50,13 @@ impl Bits {
     pub(super) fn new() -> Self {
         Self {
             events: FxHashMap::default(),
+            entry: 0,
         }
+    }
+
+    /// These facts hold when the function is entered.
+    pub(super) fn enter(&mut self, bits: u64) {
+        self.entry |= bits;
     }
 
     /// The instruction starts these facts.
@@ -76,10 +84,5 @@ impl Holding<'_> {
     /// The facts that hold before an instruction on some path.
     pub(super) fn before(&self, inst: InstId) -> u64 {
         self.solution.before(&self.bits, self.cfg, inst.0)
-    }
-
-    /// The facts that hold on some path to the end of the function.
-    pub(super) fn at_exit(&self) -> u64 {
-        *self.solution.at(self.cfg.exit())
     }
 }

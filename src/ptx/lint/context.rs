@@ -8,7 +8,7 @@ use super::named::{self, Numbered};
 use super::parting::{self, Parting};
 use super::warps::{self, Sites};
 use crate::ptx::analysis::{Analysis, BarrierSite, Unit};
-use crate::ptx::ir::{Body, FuncId, InstId};
+use crate::ptx::ir::{Body, FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::parse::Parsed;
 use crate::ptx::source::Span;
@@ -105,12 +105,22 @@ impl<'p> Context<'p> {
     }
 }
 
+/// Whether the instruction has to do with other threads in a way that some rule looks at.
+fn is_cooperative(inst: &Inst) -> bool {
+    let op = &inst.op;
+    match op.effect {
+        Effect::Mbarrier | Effect::Async => true,
+        Effect::Atomic => op.has("cas") || op.has("exch"),
+        Effect::Call => inst.operands.iter().any(|operand| matches!(operand, Operand::Reg(_))),
+        _ => matches!(op.base(), "mapa" | "getctarank"),
+    }
+}
+
 /// Whether a rule looks at the function: it meets barriers, or promises uniformity.
 fn is_interesting(_: FuncId, body: &Body, barriers: &[BarrierSite]) -> bool {
     let promises = |effect| matches!(effect, Effect::Branch | Effect::Call | Effect::Exit);
     !barriers.is_empty()
-        || body.insts.iter().any(|inst| inst.op.effect == Effect::Mbarrier || inst.op.effect == Effect::Async)
-        || body.insts.iter().any(warps::is_site)
+        || body.insts.iter().any(|inst| warps::is_site(inst) || is_cooperative(inst))
         || body
             .insts
             .iter()

@@ -3,8 +3,10 @@
 mod bits;
 mod bounds;
 mod bulk;
+mod causes;
 mod context;
 mod copies;
+mod departures;
 mod explain;
 mod mbarriers;
 mod named;
@@ -16,9 +18,10 @@ mod warps;
 
 pub use rule::{RULES, Rule, rule_named};
 
-use super::diag::Diag;
+use super::diag::{Diag, codes};
 use super::parse::Parsed;
 use super::source::Span;
+use super::target::PtxVersion;
 use context::Context;
 
 /// What is known of the launch beside what the text says; `.reqntid` in the text wins over `block`.
@@ -49,6 +52,25 @@ pub struct Report {
     /// Kernels (entries) in textual order.
     pub kernels: Vec<KernelStatus>,
 }
+
+impl Report {
+    /// The report for a module that is to be linked (`ptxas -c`): what the linker resolves is no finding then.
+    #[must_use]
+    pub fn relocatable(mut self, parsed: &Parsed) -> Self {
+        self.findings.retain(|diag| diag.code != codes::SYN019);
+        let header = &parsed.module.header;
+        let version = header.version.as_ref().and_then(|text| text.parse::<PtxVersion>().ok());
+        if let Some(version) = version.filter(|version| *version < RELOCATABLE) {
+            let span = parsed.spans.header.version.unwrap_or_default();
+            let message = format!("relocatable code needs PTX {RELOCATABLE}; this module says {version}");
+            self.findings.insert(0, Diag::error(codes::GATE002, span, message));
+        }
+        self
+    }
+}
+
+/// The least version of which `ptxas -c` makes an object.
+const RELOCATABLE: PtxVersion = PtxVersion::new(3, 1);
 
 /// Runs everything: what the parser found, legality, and the rules.
 pub fn lint(parsed: &Parsed, text: &str, launch: &Launch) -> Report {

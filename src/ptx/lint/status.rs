@@ -22,17 +22,22 @@ pub(super) fn kernels(parsed: &Parsed, text: &str) -> Vec<KernelStatus> {
     (0..module.functions.len() as u32)
         .map(FuncId)
         .filter(is_kernel)
-        .map(|id| KernelStatus {
-            name: module.name(module.function(id).symbol).to_owned(),
+        .map(|root| KernelStatus {
+            name: module.name(module.function(root).symbol).to_owned(),
             span: parsed
                 .spans
                 .functions
-                .get(id.index())
+                .get(root.index())
                 .map(|spans| spans.name)
                 .unwrap_or_default(),
-            not_analysed: reached(module, id).into_iter().find_map(|id| {
+            not_analysed: reached(module, root).into_iter().find_map(|id| {
                 let why = own[id.index()].as_ref()?;
-                Some(format!("{}: {why}", module.name(module.function(id).symbol)))
+                let name = module.name(module.function(id).symbol);
+                Some(if id == root {
+                    why.clone()
+                } else {
+                    format!("in `{name}`, which it calls: {why}")
+                })
             }),
         })
         .collect()

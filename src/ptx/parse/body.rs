@@ -20,7 +20,7 @@ pub(super) struct BodyState<'t> {
     pub label_spans: Vec<Span>,
     pub labels: Labels<'t>,
     /// The opening braces that are still open.
-    open: Vec<Span>,
+    pub open: Vec<Span>,
 }
 
 impl BodyState<'_> {
@@ -82,7 +82,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn statement(&mut self, state: &mut BodyState<'t>) {
+    pub(super) fn statement(&mut self, state: &mut BodyState<'t>) {
         let start = self.token.span.start;
         match self.token.kind {
             Kind::Punct(b'{') => {
@@ -126,7 +126,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn close_scope(&mut self, state: &mut BodyState<'t>) {
+    pub(super) fn close_scope(&mut self, state: &mut BodyState<'t>) {
         state.open.pop();
         self.names.close();
         let lost = state.labels.close(&mut state.body);
@@ -171,9 +171,8 @@ impl<'t> Parser<'t> {
                 }
             }
             ".file" => {
-                self.line_directive();
-                let span = self.since(start);
-                state.push(Stmt::Raw(self.slice(span).into()), span);
+                let text = self.line_directive();
+                state.push(Stmt::Raw(format!(".file {text}").into()), self.since(start));
             }
             ".branchtargets" | ".calltargets" | ".callprototype" => {
                 self.error(
@@ -295,11 +294,14 @@ impl<'t> Parser<'t> {
         match self.names.find(name) {
             Some(Binding::Symbol(symbol)) => symbol,
             _ => {
-                let mut diag = Diag::error(codes::SYN008, span, format!("`{name}` is not declared"));
-                if let Some(near) = nearest(name, self.names.all()) {
-                    diag = diag.help(format!("did you mean `{near}`?"));
+                // Legality has one word to say on all functions of OptiX together.
+                if !super::is_optix_function(name) {
+                    let mut diag = Diag::error(codes::SYN008, span, format!("`{name}` is not declared"));
+                    if let Some(near) = nearest(name, self.names.all()) {
+                        diag = diag.help(format!("did you mean `{near}`?"));
+                    }
+                    self.report(diag);
                 }
-                self.report(diag);
                 let symbol = self.symbol(name, span, SymbolKind::Undefined);
                 // So that the next use is not reported again.
                 let _ = self.names.declare(name, Binding::Symbol(symbol));
@@ -404,7 +406,7 @@ impl<'t> Parser<'t> {
         while self.token.kind == Kind::Dot {
             self.bump();
         }
-        Cow::Owned(self.slice(self.since(start)).split_whitespace().collect())
+        Cow::Owned(self.text_since(start, ""))
     }
 
     fn opcode(&mut self, text: Cow<'t, str>) -> Arc<Opcode> {

@@ -73,7 +73,7 @@ impl<'t> Parser<'t> {
             self.report(Diag::error(codes::SYN001, span, message).help(help));
         }
         if self.registers().is_some() {
-            let text = single_spaced(self.slice(self.since(start)));
+            let text = self.text_since(start, " ").into();
             self.out.module.items.push(Item::Raw(text));
         }
     }
@@ -201,8 +201,8 @@ impl<'t> Parser<'t> {
             self.bump();
             self.alignment();
         }
-        let text = self.slice(self.since(token.span.start));
-        variable.attributes.push(single_spaced(text));
+        let text = self.text_since(token.span.start, " ");
+        variable.attributes.push(text.into());
     }
 
     /// `.attribute(.managed)` and `.unified(1, 2)`: kept as text.
@@ -215,7 +215,7 @@ impl<'t> Parser<'t> {
             self.eat(b')');
             self.eat(b')');
         }
-        single_spaced(self.slice(self.since(token.span.start)))
+        self.text_since(token.span.start, " ").into()
     }
 
     /// A name to be declared. Dots in it are reported and taken along.
@@ -387,9 +387,4 @@ impl<'t> Parser<'t> {
         }
         Some(size.clamp(0, LARGEST_BANK) as u32)
     }
-}
-
-/// The text with every run of blanks made one space.
-pub(super) fn single_spaced(text: &str) -> Box<str> {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").into()
 }

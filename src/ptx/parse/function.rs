@@ -271,8 +271,8 @@ impl<'t> Parser<'t> {
         while self.token.kind == Kind::Dot {
             let start = self.bump().span.start;
             self.attribute_numbers();
-            let text = self.slice(self.since(start));
-            prototype.attributes.push(super::decl::single_spaced(text));
+            let text = self.text_since(start, " ");
+            prototype.attributes.push(text.into());
         }
         self.names.close();
         prototype

@@ -14,8 +14,13 @@ impl<'t> Parser<'t> {
         let first = self.token.span;
         while self.token.kind != Kind::End {
             self.depth = 0;
-            self.item();
+            if self.missing.is_some() && self.is_bare() {
+                self.bare();
+            } else {
+                self.item();
+            }
         }
+        self.supply_header();
         self.check_header(first);
         self.names.close();
     }
@@ -35,7 +40,8 @@ impl<'t> Parser<'t> {
         let (version, target) = (header.version.is_some(), !header.target.is_empty());
         if !version {
             let message = "the module does not start with `.version`";
-            let help = "start the file with `.version 8.0`, or the version of your toolkit, then `.target sm_80`";
+            let help = "start the file with `.version 8.0`, or the version of your toolkit, then `.target sm_80`; \
+                        for a part of a module, say `--target sm_80`";
             self.report(Diag::error(codes::SYN003, first, message).help(help));
         } else if !target {
             let message = "the module has no `.target`";
@@ -140,13 +146,12 @@ impl<'t> Parser<'t> {
     pub(super) fn line_directive(&mut self) -> Box<str> {
         self.bump();
         let start = self.token.span.start;
-        let mut end = start;
         while !matches!(self.token.kind, Kind::End | Kind::Punct(b';' | b'{' | b'}')) && !self.starts_line() {
-            end = self.bump().span.end;
+            self.bump();
         }
+        let text = self.text_since(start, " ");
         self.eat(b';');
-        let text = self.slice(Span::new(start, end));
-        text.split_whitespace().collect::<Vec<_>>().join(" ").into()
+        text.into()
     }
 
     /// `.section NAME { ... }`: kept to the letter.

@@ -7,6 +7,7 @@
 mod body;
 mod decl;
 mod expr;
+mod fragment;
 mod function;
 mod header;
 mod labels;
@@ -23,7 +24,7 @@ pub use pieces::pieces;
 pub use spans::{FunctionSpans, HeaderSpans, Pieces, Spans};
 
 use super::diag::{Code, Diag, codes};
-use super::ir::{Inst, Module, Opcode};
+use super::ir::{Header, Inst, Module, Opcode};
 use super::source::Span;
 use lexer::{Kind, Lexer, Token, Unterminated};
 use names::Names;
@@ -56,6 +57,41 @@ pub fn parse(text: &str) -> Parsed {
     parser.finish()
 }
 
+/// Parses a text that may be a part of a module: what its header lacks is taken from `header`, and instructions outside
+/// of any function are read as a kernel called `fragment`, in which registers of the usual names (`%r1`, `%rd2`, `%p3`)
+/// need no declaration.
+pub fn parse_fragment(text: &str, header: &Header) -> Parsed {
+    let mut parser = Parser::new(text);
+    parser.missing = Some(header.clone());
+    parser.module();
+    parser.finish()
+}
+
+/// Whether a function of that name comes with OptiX: its compiler knows it, so nothing declares it.
+pub fn is_optix_function(name: &str) -> bool {
+    name.starts_with("_optix_") || name.starts_with("_rt_")
+}
+
+/// Where the tokens and comments of a text stand, in order. Between them are blanks.
+pub fn tokens(text: &str) -> Vec<Span> {
+    let mut lexer = Lexer::starting_at(text, byte_order_mark(text));
+    let mut spans = Vec::new();
+    loop {
+        let comments = lexer.comments.len();
+        let token = lexer.next();
+        spans.extend_from_slice(&lexer.comments[comments..]);
+        if token.kind == Kind::End {
+            return spans;
+        }
+        spans.push(token.span);
+    }
+}
+
+/// Length of the byte order mark in front of a text.
+pub(in crate::ptx) fn byte_order_mark(text: &str) -> usize {
+    if text.starts_with('\u{feff}') { 3 } else { 0 }
+}
+
 /// The state of a parse.
 struct Parser<'t> {
     text: &'t str,
@@ -73,13 +109,14 @@ struct Parser<'t> {
     depth: u32,
     /// Errors beyond [`MOST_ERRORS`].
     untold: usize,
+    /// What stands for a header that is not there; a whole module brings its own.
+    missing: Option<Header>,
     out: Parsed,
 }
 
 impl<'t> Parser<'t> {
     fn new(text: &'t str) -> Self {
-        let byte_order_mark = if text.starts_with('\u{feff}') { 3 } else { 0 };
-        let mut lexer = Lexer::starting_at(text, byte_order_mark);
+        let mut lexer = Lexer::starting_at(text, byte_order_mark(text));
         let token = lexer.next();
         Self {
             text,
@@ -91,17 +128,18 @@ impl<'t> Parser<'t> {
             scratch: Vec::new(),
             depth: 0,
             untold: 0,
+            missing: None,
             out: Parsed::default(),
         }
     }
 
     fn finish(mut self) -> Parsed {
         for unterminated in std::mem::take(&mut self.lexer.unterminated) {
-            let (span, message, help) = match unterminated {
-                Unterminated::Comment(span) => (span, "this comment never ends", "close it with `*/`"),
-                Unterminated::Text(span) => (span, "this string does not end on its line", "close it with `\"`"),
+            let (span, opening, message, help) = match unterminated {
+                Unterminated::Comment(span) => (span, 2, "this comment never ends", "close it with `*/`"),
+                Unterminated::Text(span) => (span, 1, "this string does not end on its line", "close it with `\"`"),
             };
-            let opening = Span::new(span.start, span.start + 2.min(span.end - span.start));
+            let opening = Span::new(span.start, span.start + opening);
             self.out
                 .diags
                 .push(Diag::error(codes::SYN002, opening, message).help(help));
@@ -155,6 +193,24 @@ impl<'t> Parser<'t> {
     /// From `start` to the end of the last token passed.
     fn since(&self, start: u32) -> Span {
         Span::new(start, self.end.max(start))
+    }
+
+    /// The tokens passed since `start`, without the comments among them; every run of blanks is made `between`.
+    fn text_since(&self, start: u32, between: &str) -> String {
+        let mut lexer = Lexer::starting_at(self.text, start as usize);
+        let mut text = String::new();
+        let mut end = start;
+        loop {
+            let token = lexer.next();
+            if token.kind == Kind::End || token.span.start >= self.end {
+                return text;
+            }
+            if token.span.start > end {
+                text.push_str(between);
+            }
+            text.push_str(self.slice(token.span));
+            end = token.span.end;
+        }
     }
 
     /// Whether the token at hand starts a line.

@@ -106,6 +106,18 @@ fn operands_take_every_form() {
 }
 
 #[test]
+fn comments_and_brackets_in_odd_places_are_no_part_of_the_text() {
+    assert_eq!(printed("mov // c\n.u32 %r1, %r2;"), ["mov.u32 %r1, %r2"]);
+    assert_eq!(
+        printed("ld.global.v2.u64 {%rd2, [%rd1+8]}, [%rd1];"),
+        ["ld.global.v2.u64 {%rd2, [%rd1+8]}, [%rd1]"]
+    );
+    let module = clean(&kernel(".loc 1 /* c */ 2   3 // d\nret;"));
+    let body = module.functions[0].body.as_ref().unwrap();
+    assert!(body.stmts.contains(&Stmt::Loc("1 2 3".into())), "{:?}", body.stmts);
+}
+
+#[test]
 fn constant_expressions_follow_c() {
     let value = |expression: &str| match operands(&format!("mov.u64 %rd1, {expression};"))[0][1] {
         Operand::Imm(imm) => imm,

@@ -2,7 +2,9 @@
 
 use super::Scope;
 use crate::ptx::diag::{Diag, codes};
-use crate::ptx::ir::{Body, FunctionKind, Inst, LabelId, Operand, Prototype, Stmt, SymbolKind, TableKind};
+use crate::ptx::ir::{
+    Body, FunctionKind, Inst, LabelId, Operand, Prototype, Stmt, SymbolId, SymbolKind, TableKind, Variable,
+};
 use crate::ptx::source::Span;
 use rustc_hash::FxHashMap;
 
@@ -44,6 +46,10 @@ pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, prototypes: &mut Pro
     let (wanted, related) = match inst.operands.get(at) {
         Some(Operand::Symbol(symbol, _)) => {
             let SymbolKind::Function(id) = scope.module.symbol(*symbol).kind else {
+                if scope.module.variable(*symbol).is_some() {
+                    let message = format!("`{}` is a variable, not a function", scope.module.name(*symbol));
+                    out.push(Diag::error(codes::ISA002, place(), message));
+                }
                 return;
             };
             let callee = scope.module.function(id);
@@ -63,6 +69,11 @@ pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, prototypes: &mut Pro
                 Operand::Label(label) => Some(*label),
                 _ => None,
             });
+            if inst.operands.len() <= at + 2 && !inst.operands.iter().any(is_table) {
+                let message = "an indirect call needs a `.callprototype` or `.calltargets` as its last operand";
+                out.push(Diag::error(codes::SYN015, place(), message));
+                return;
+            }
             let Some(counts) = label.and_then(|label| prototypes.get(scope.body, label)) else {
                 return;
             };
@@ -78,7 +89,39 @@ pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, prototypes: &mut Pro
             count(wanted.0, "result"),
         );
         out.push(Diag::error(codes::SYN015, place(), message));
+    } else if let Some(Operand::Symbol(symbol, _)) = inst.operands.get(at)
+        && let SymbolKind::Function(id) = scope.module.symbol(*symbol).kind
+        && let Some(name) = misfit(scope, inst.operands.get(at + 1), &scope.module.function(id).params)
+    {
+        let message = format!("an argument has not the size of the parameter `{name}` of `{related}`");
+        out.push(Diag::error(codes::SYN015, place(), message));
     }
+}
+
+/// The first parameter whose size differs from its argument's.
+fn misfit<'a>(scope: &Scope<'a>, arguments: Option<&Operand>, params: &[SymbolId]) -> Option<&'a str> {
+    let Some(Operand::List(arguments)) = arguments else {
+        return None;
+    };
+    let size = |argument: &Operand| match argument {
+        Operand::Reg(reg) => {
+            let decl = scope.body.regs.get(reg.index()).filter(|decl| decl.declared)?;
+            Some(u64::from(decl.ty.bytes()) * u64::from(decl.lanes))
+        }
+        Operand::Symbol(symbol, 0) => scope.module.variable(*symbol)?.size(),
+        _ => None,
+    };
+    let differs = |(argument, param): &(&Operand, &SymbolId)| {
+        let wanted = scope.module.variable(**param).and_then(Variable::size);
+        let given = size(argument);
+        given.is_some() && wanted.is_some() && given != wanted
+    };
+    let (_, param) = arguments.iter().zip(params).find(differs)?;
+    Some(scope.module.name(*param))
+}
+
+fn is_table(operand: &Operand) -> bool {
+    matches!(operand, Operand::Label(_) | Operand::Symbol(..))
 }
 
 fn list_length(operand: Option<&Operand>) -> usize {

@@ -65,12 +65,12 @@ impl Environment {
         self.has_version(gate) && self.has_target(gate)
     }
 
-    fn has_version(&self, gate: &Gate) -> bool {
+    pub(super) fn has_version(&self, gate: &Gate) -> bool {
         gate.ptx
             .is_none_or(|least| self.version.is_none_or(|version| version >= least))
     }
 
-    fn has_target(&self, gate: &Gate) -> bool {
+    pub(super) fn has_target(&self, gate: &Gate) -> bool {
         let meets = |target: Target| gate.targets.iter().any(|need| target.satisfies(*need));
         gate.targets.is_empty() || self.target.is_none_or(meets)
     }
@@ -152,7 +152,7 @@ fn target_finding(subject: &str, gate: &Gate, target: Target, span: Span) -> Dia
 }
 
 /// `sm_90 or newer`, `sm_90a`, `sm_100a, sm_100f or sm_110f`.
-fn needed(targets: &[Target]) -> String {
+pub(super) fn needed(targets: &[Target]) -> String {
     let name = |target: &Target| match target.suffix {
         Suffix::None => format!("{target} or newer"),
         _ => target.to_string(),

@@ -7,10 +7,16 @@
 mod addresses;
 mod calls;
 mod classes;
+mod directives;
 mod gates;
+mod launch;
+mod linkage;
 mod module;
 mod opcode;
 mod operands;
+mod optix;
+mod report;
+mod width;
 
 use super::diag::{Diag, codes};
 use super::ir::{Body, Function, Inst, Module, Opcode, Operand};
@@ -46,6 +52,10 @@ pub fn verify(parsed: &Parsed, text: &str) -> Vec<Diag> {
         }
     }
     module::check(parsed, &environment, &mut out);
+    directives::check(parsed, &environment, &mut out);
+    linkage::check(parsed, &mut out);
+    optix::check(parsed, &mut out);
+    width::check(parsed, &mut out);
     out
 }
 
@@ -101,7 +111,7 @@ impl Scope<'_> {
                 addresses::check(self, inst, span, out);
                 self.specials(inst, span, out);
             }
-            Err(issue) => out.push(operands::report(self, inst, &issue, &self.pieces(span))),
+            Err(issue) => out.push(report::report(self, inst, &issue, &self.pieces(span))),
         }
     }
 
@@ -132,3 +142,6 @@ impl Scope<'_> {
         self.body.regs.get(reg.index()).map_or("", |decl| &decl.name)
     }
 }
+
+#[cfg(test)]
+mod tests;

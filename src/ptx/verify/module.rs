@@ -1,10 +1,10 @@
 //! The module as a whole: header, launch directives, static shared memory.
 
 use super::gates::Environment;
+use super::launch;
 use crate::ptx::diag::{Diag, codes};
 use crate::ptx::ir::{Base, FuncId, Function, FunctionKind, Linkage, Module, Operand, Stmt, SymbolId, SymbolKind};
-use crate::ptx::parse::{FunctionSpans, Parsed};
-use crate::ptx::source::Span;
+use crate::ptx::parse::Parsed;
 use crate::ptx::target::{PtxVersion, Target, TargetOption};
 use crate::ptx::types::Space;
 use rustc_hash::FxHashSet;
@@ -16,7 +16,7 @@ const SHARED_LIMIT: u64 = 48 * 1024;
 pub(super) fn check(parsed: &Parsed, environment: &Environment, out: &mut Vec<Diag>) {
     header(parsed, environment, out);
     for (function, spans) in parsed.module.functions.iter().zip(&parsed.spans.functions) {
-        launch(&parsed.module, function, spans, out);
+        launch::check(&parsed.module, function, spans, environment, out);
         if function.kind == FunctionKind::Entry && function.body.is_some() {
             shared(parsed, function, out);
         }
@@ -30,7 +30,11 @@ fn header(parsed: &Parsed, environment: &Environment, out: &mut Vec<Diag>) {
         && environment.version.is_none()
     {
         let message = format!("there is no PTX version {text}");
-        let help = format!("the newest known is {}", PtxVersion::NEWEST);
+        let newest = PtxVersion::NEWEST;
+        let help = match text.parse::<PtxVersion>() {
+            Ok(version) => format!("the nearest is {}; the newest known is {newest}", version.nearest()),
+            Err(_) => format!("the newest known is {newest}"),
+        };
         out.push(Diag::error(codes::GATE005, span, message).help(help));
     }
     let Some(span) = parsed.spans.header.target else { return };
@@ -43,7 +47,7 @@ fn header(parsed: &Parsed, environment: &Environment, out: &mut Vec<Diag>) {
             _ if TargetOption::from_name(word).is_some() || word.parse::<Target>().is_ok() => None,
             _ => Some(format!("`{word}` is no target and no option of one")),
         };
-        if let Some(message) = unknown {
+        if let Some(message) = unknown.or_else(|| option_finding(&header.target, at, environment)) {
             out.push(Diag::error(codes::GATE005, span, message));
         }
     }
@@ -59,36 +63,24 @@ fn header(parsed: &Parsed, environment: &Environment, out: &mut Vec<Diag>) {
     }
 }
 
-/// Launch directives that exclude each other or that no GPU can satisfy.
-fn launch(module: &Module, function: &Function, spans: &FunctionSpans, out: &mut Vec<Diag>) {
-    let find = |name: &str| function.attrs.iter().position(|attr| &*attr.name == name);
-    let span = |at: usize| spans.attrs.get(at).copied().unwrap_or(spans.name);
-    if let (Some(most), Some(exact)) = (find("maxntid"), find("reqntid")) {
-        let name = module.name(function.symbol);
-        let message = format!("`{name}` states both `.maxntid` and `.reqntid`");
-        // ptxas says so where the function ends: that is where it has seen all of them.
-        let end = Span::new(spans.whole.end.saturating_sub(1), spans.whole.end);
-        let diag = Diag::error(codes::SYN017, end, message)
-            .related(span(most), "an upper bound")
-            .related(span(exact), "the exact shape")
-            .help("keep `.reqntid` where the block's shape is always the same, `.maxntid` otherwise");
-        out.push(diag);
+/// Why an option may not stand behind this target, or beside the options before it.
+fn option_finding(words: &[Box<str>], at: usize, environment: &Environment) -> Option<String> {
+    let option = TargetOption::from_name(words.get(at)?)?;
+    if let Some(target) = environment.target.filter(|target| !option.allowed_with(*target)) {
+        return Some(format!(
+            "`{option}` is for GPUs without double precision, and {target} has it"
+        ));
     }
-    for name in ["maxntid", "reqntid"] {
-        let Some(at) = find(name) else { continue };
-        let Some(attr) = function.attrs.get(at) else { continue };
-        let threads = attr.args.iter().try_fold(1u64, |all, dim| all.checked_mul(*dim));
-        let deep = attr.args.get(2).is_some_and(|z| *z > 64);
-        if threads.is_none_or(|threads| threads > 1024) || (name == "reqntid" && deep) {
-            let message = format!("`.{name}` asks for more threads than the 1024 a block may have");
-            let message = if deep && threads.is_some_and(|threads| threads <= 1024) {
-                format!("`.{name}` asks for a block of more than 64 threads in z")
-            } else {
-                message
-            };
-            out.push(Diag::warning(codes::SYN018, span(at), message));
-        }
-    }
+    let other = match option {
+        TargetOption::TexmodeIndependent => TargetOption::TexmodeUnified,
+        TargetOption::TexmodeUnified => TargetOption::TexmodeIndependent,
+        _ => return None,
+    };
+    let clash = words
+        .iter()
+        .take(at)
+        .any(|word| TargetOption::from_name(word) == Some(other));
+    clash.then(|| format!("`{option}` and `{other}` exclude each other"))
 }
 
 /// Static shared memory that a kernel uses, itself or in what it calls.
@@ -159,7 +151,8 @@ fn note(module: &Module, symbol: SymbolId, found: &mut FxHashSet<SymbolId>) {
     }
 }
 
-fn for_each_symbol(operand: &Operand, see: &mut impl FnMut(SymbolId)) {
+/// Calls `see` with every symbol in an operand.
+pub(super) fn for_each_symbol(operand: &Operand, see: &mut impl FnMut(SymbolId)) {
     match operand {
         Operand::Symbol(symbol, _) => see(*symbol),
         Operand::Address(address) => {

@@ -23,6 +23,7 @@ const GROWING: &[&str] = &[
     "fence",
     "tensormap",
     "clusterlaunchcontrol",
+    "applypriority",
 ];
 const COMPLETE_UP_TO: PtxVersion = PtxVersion::new(9, 0);
 
@@ -77,7 +78,13 @@ fn stray(op: &Opcode, pieces: &Pieces, at: usize, elsewhere: bool) -> Diag {
     } else {
         format!("`{base}` does not take `.{name}`")
     };
-    let diag = Diag::error(stray_code(base, name), span, message);
+    // ptxas takes a modifier twice where it is no type: strange, not illegal.
+    let level = if repeated && Type::from_name(name).is_none() {
+        Level::Warning
+    } else {
+        Level::Error
+    };
+    let diag = Diag::new(stray_code(base, name), level, span, message);
     if !elsewhere && let Some(near) = nearest_modifier(base, name) {
         return diag.help(format!("did you mean `.{near}`?"));
     }
@@ -136,7 +143,6 @@ fn nearest_modifier(base: &str, name: &str) -> Option<&'static str> {
 
 /// A modifier that must be there and is not.
 fn missing(op: &Opcode, pieces: &Pieces, names: &[&'static str]) -> Diag {
-    let base = op.base();
     let types = names.iter().all(|name| Type::from_name(name).is_some());
     let code = if types {
         codes::ISA003
@@ -160,7 +166,6 @@ fn missing(op: &Opcode, pieces: &Pieces, names: &[&'static str]) -> Diag {
         [only] => format!("`{}` lacks `.{only}`", op.text),
         _ => format!("`{}` lacks {what}: one of {}{more}", op.text, shown.join(", ")),
     };
-    let _ = base;
     with_syntax(Diag::error(code, pieces.opcode, message), op)
 }
 

@@ -77,7 +77,9 @@ impl Solver<'_, '_> {
             }
             _ => None,
         };
-        let Some(left) = sum.and_then(|sum| sum.remains()) else { return };
+        let Some(left) = sum.and_then(|sum| sum.remains()) else {
+            return;
+        };
         for leaf in &left {
             for value in leaf_values(*leaf) {
                 self.watchers.entry(value).or_default().push(inst.0);

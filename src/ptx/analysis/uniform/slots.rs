@@ -44,10 +44,8 @@ impl Solver<'_, '_> {
                         self.slot_readers.entry(slot).or_default().push(at.0);
                     }
                 }
-                Effect::Store => {
-                    if !touched(parts, &self.frames, at).is_empty() {
-                        self.slot_stores.entry(parts.cfg.block_of(at)).or_default().push(at);
-                    }
+                Effect::Store if !touched(parts, &self.frames, at).is_empty() => {
+                    self.slot_stores.entry(parts.cfg.block_of(at)).or_default().push(at);
                 }
                 Effect::Call => self.watch_arguments(at),
                 _ => {}

@@ -8,7 +8,7 @@ use crate::ptx::analysis::exact::Evaluator;
 use crate::ptx::analysis::frames::Frames;
 use crate::ptx::analysis::linear::Leaf;
 use crate::ptx::analysis::source::{Nature, nature};
-use crate::ptx::flow::{Condition, LoopId, Loops, ValueId};
+use crate::ptx::flow::{Condition, LoopId, ValueId};
 use crate::ptx::ir::InstId;
 use crate::ptx::isa::{Effect, Extent};
 use rustc_hash::FxHashMap;
@@ -36,6 +36,10 @@ pub(super) struct Solver<'a, 'e> {
     pub(super) evaluator: &'a mut Evaluator<'e>,
     users: Users,
     one_warp: bool,
+    /// Per loop, the loops directly within it.
+    inner: Vec<Vec<LoopId>>,
+    /// Per loop, the values that vary in it and in none within it.
+    varying: Vec<Vec<ValueId>>,
 }
 
 impl<'a, 'e> Solver<'a, 'e> {
@@ -71,7 +75,19 @@ impl<'a, 'e> Solver<'a, 'e> {
             users: Users::new(parts),
             one_warp: evaluator.shape().is_one_warp(),
             evaluator,
+            inner: vec![Vec::new(); parts.loops.len()],
+            varying: vec![Vec::new(); parts.loops.len()],
         };
+        for (id, natural) in parts.loops.iter() {
+            if let Some(parent) = natural.parent {
+                solver.inner[parent.0 as usize].push(id);
+            }
+        }
+        for (value, id) in (0..).map(ValueId).zip(&solver.facts.varies) {
+            if let Some(id) = id {
+                solver.varying[id.0 as usize].push(value);
+            }
+        }
         for (symbol, extent) in surroundings.params {
             solver
                 .facts
@@ -129,7 +145,10 @@ impl<'a, 'e> Solver<'a, 'e> {
         if !defs.is_empty() {
             let result = self.result(id, block);
             for (def, before) in defs.iter().zip(ssa.before(id)) {
-                let own = self.left_over(*def, block).filter(|left| left.0 < result.0).unwrap_or(result);
+                let own = self
+                    .left_over(*def, block)
+                    .filter(|left| left.0 < result.0)
+                    .unwrap_or(result);
                 let (extent, why) = self.guarded(id, block, *before, own);
                 self.raise(*def, extent, why);
             }
@@ -160,7 +179,12 @@ impl<'a, 'e> Solver<'a, 'e> {
     /// Queues the users of a value; with a loop, only those outside of it.
     fn notify(&mut self, id: ValueId, outside: Option<LoopId>) {
         let Parts { cfg, ssa, loops, .. } = self.parts;
-        let watchers = self.watchers.get(&id).into_iter().flatten().map(|inst| User::Inst(*inst));
+        let watchers = self
+            .watchers
+            .get(&id)
+            .into_iter()
+            .flatten()
+            .map(|inst| User::Inst(*inst));
         for user in self.users.of(id).chain(watchers) {
             let block = match user {
                 User::Phi(phi) => ssa.value(phi).map_or(0, |value| value.block),
@@ -214,7 +238,7 @@ impl<'a, 'e> Solver<'a, 'e> {
             ..
         } = self.parts;
         if converge.succs(block).len() > 1 {
-            for join in converge.joins(cfg, block) {
+            for join in converge.joins(cfg, loops, block) {
                 for phi in ssa.phis(join) {
                     let inputs = ssa.phi_inputs(*phi);
                     if inputs.iter().any(|input| *input != inputs[0]) {
@@ -240,19 +264,13 @@ impl<'a, 'e> Solver<'a, 'e> {
 
     /// Values that vary in a loop are seen differently from outside now.
     fn leave(&mut self, id: LoopId) {
-        let Parts { loops, ssa, .. } = self.parts;
-        let varies: Vec<ValueId> = ssa
-            .values()
-            .map(|(value, _)| value)
-            .filter(|value| self.facts.varies[value.index()].is_some_and(|inner| within(loops, inner, id)))
-            .collect();
-        for value in varies {
-            self.notify(value, Some(id));
+        let mut stack = vec![id];
+        while let Some(inner) = stack.pop() {
+            stack.extend_from_slice(&self.inner[inner.0 as usize]);
+            for value in std::mem::take(&mut self.varying[inner.0 as usize]) {
+                self.notify(value, Some(id));
+                self.varying[inner.0 as usize].push(value);
+            }
         }
     }
-}
-
-/// Whether a loop is the other one or lies within it.
-fn within(loops: &Loops, inner: LoopId, outer: LoopId) -> bool {
-    std::iter::successors(Some(inner), |id| loops.get(*id).parent).any(|id| id == outer)
 }

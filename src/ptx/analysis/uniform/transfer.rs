@@ -107,5 +107,7 @@ fn special_extent(operand: &Operand, evaluator: &Evaluator) -> Extent {
 
 /// The same for a special register by name.
 pub(super) fn special_named(name: &str, evaluator: &Evaluator) -> Extent {
-    Special::from_name(name).map_or(Extent::Thread, |special| special_extent(&Operand::Special(special), evaluator))
+    Special::from_name(name).map_or(Extent::Thread, |special| {
+        special_extent(&Operand::Special(special), evaluator)
+    })
 }

@@ -1,9 +1,9 @@
 //! How far each batch of copies has come, along every path.
 
-use super::{Batch, Fault, Meeting, is_copy, meeting};
+use super::{Batch, Fault, Meeting, meeting};
 use crate::ptx::analysis::Unit;
 use crate::ptx::flow::dataflow::{Direction, Problem, Solution, solve};
-use crate::ptx::ir::{InstId, Operand};
+use crate::ptx::ir::{Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use rustc_hash::FxHashMap;
 
@@ -17,6 +17,17 @@ const OWN: u32 = 1 << 16;
 const WARP: u32 = 1 << 17;
 /// Complete, and everybody knows.
 const DONE: u32 = 1 << 18;
+
+/// What is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    /// `cp.async`.
+    Copies,
+    /// `wgmma`.
+    Matrix,
+    /// `tcgen05.ld`.
+    Tensor,
+}
 
 #[derive(Clone, Copy, Debug)]
 enum Event {
@@ -106,31 +117,34 @@ fn waited(bits: u32, groups: Option<u32>) -> u32 {
     bits & !(PENDING | PASSED) | left << 8 | if complete { OWN } else { 0 }
 }
 
+/// What an instruction does to groups of a family.
+fn event(unit: &Unit, inst: u32, row: &Inst, family: Family) -> Option<Event> {
+    let text: &str = &row.op.text;
+    let groups = || row.operands.first().and_then(Operand::as_int).map_or(0, |groups| groups.clamp(0, 7) as u32);
+    match family {
+        Family::Copies if text == "cp.async.commit_group" => Some(Event::Commit),
+        Family::Copies if text == "cp.async.wait_all" => Some(Event::Wait(None)),
+        Family::Copies if text == "cp.async.wait_group" => Some(Event::Wait(Some(groups()))),
+        Family::Copies => meeting(unit, inst).map(Event::Meet),
+        Family::Matrix if text.starts_with("wgmma.commit_group") => Some(Event::Commit),
+        Family::Matrix if text.starts_with("wgmma.wait_group") => Some(Event::Wait(Some(groups()))),
+        Family::Tensor if text.starts_with("tcgen05.wait::ld") => Some(Event::Wait(None)),
+        Family::Matrix | Family::Tensor => (row.op.effect == Effect::Call).then_some(Event::Meet(Meeting::Unknown)),
+    }
+}
+
 impl Flight {
-    pub(super) fn new(unit: &Unit, batches: &[Batch]) -> Self {
+    pub(super) fn new(unit: &Unit, batches: &[Batch], family: Family) -> Self {
         let mut events = FxHashMap::default();
         for (at, batch) in batches.iter().enumerate() {
             events.extend(batch.insts.iter().map(|inst| (inst.0, Event::Copy(at))));
         }
         let mut by_mbarrier = false;
         for (inst, row) in (0u32..).zip(&unit.body.insts) {
-            let name = row.op.row.map_or("", |row| row.name);
-            let event = match name {
-                "cp.async.commit_group" => Event::Commit,
-                "cp.async.wait" if row.op.has("wait_all") => Event::Wait(None),
-                "cp.async.wait" => {
-                    let groups = row.operands.first().and_then(Operand::as_int);
-                    Event::Wait(Some(groups.map_or(0, |groups| groups.clamp(0, 7) as u32)))
-                }
-                _ => match meeting(unit, inst) {
-                    Some(meeting) => Event::Meet(meeting),
-                    None => {
-                        by_mbarrier |= name == "cp.async.mbarrier.arrive";
-                        continue;
-                    }
-                },
-            };
-            if !is_copy(row) {
+            by_mbarrier |= family == Family::Copies && row.op.row.is_some_and(|row| row.name == "cp.async.mbarrier.arrive");
+            if !events.contains_key(&inst)
+                && let Some(event) = event(unit, inst, row, family)
+            {
                 events.insert(inst, event);
             }
         }
@@ -191,6 +205,11 @@ impl Flight {
             return self.last_wait(read).map(Fault::NotShared);
         }
         None
+    }
+
+    /// Whether the work is under way on every path.
+    pub(super) fn is_pending(states: u32) -> bool {
+        states & (PENDING | PASSED) != 0 && states & (OWN | WARP | DONE) == 0
     }
 
     /// Whether at least the lanes of the warp know of the copies.

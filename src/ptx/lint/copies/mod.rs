@@ -3,8 +3,10 @@
 //! The common ground of ASYNC001 to ASYNC004.
 
 mod flight;
+mod late;
 mod refill;
 
+pub(super) use late::{Late, Touch, matrix, tensor};
 pub(super) use refill::Refill;
 use refill::refills;
 
@@ -13,7 +15,7 @@ use crate::ptx::flow::ValueId;
 use crate::ptx::ir::{Address, Base, BarrierOp, FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
-use flight::Flight;
+use flight::{Family, Flight};
 
 /// More batches of copies than this are not followed.
 const MOST: usize = 128;
@@ -188,7 +190,7 @@ fn access_of_copy(unit: &Unit, places: &mut Places, inst: InstId, row: &Inst) ->
 }
 
 fn judge(unit: &Unit, lanes: &Lanes, places: &mut Places, batches: &[Batch], mut reads: Vec<Access>, copies: &mut Copies) {
-    let flight = Flight::new(unit, batches);
+    let flight = Flight::new(unit, batches, Family::Copies);
     copies.idle = flight.idle(unit);
     let places_read: Vec<InstId> = reads.iter().map(|read| read.inst).collect();
     let states = flight.before(unit, &places_read);

@@ -5,7 +5,7 @@ use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::flow::ValueId;
 use crate::ptx::ir::{InstId, SymbolId};
 use crate::ptx::lint::context::Context;
-use crate::ptx::lint::mbarriers::Uses;
+use crate::ptx::lint::mbarriers::{Act, Uses};
 use crate::ptx::lint::rule::Rule;
 use rustc_hash::FxHashSet;
 
@@ -108,7 +108,8 @@ fn unawaited(context: &Context, unit: &Unit, uses: &Uses, object: (SymbolId, i64
     let own = uses.of(object)?;
     let arrival = own.iter().find(|one| one.arrives() && !one.remote)?;
     let shared = own.iter().any(|one| one.remote && one.arrives());
-    (!shared && own.iter().all(|one| !one.waits())).then(|| {
+    let initialised = own.iter().any(|one| matches!(one.act, Act::Init(_)));
+    (!shared && initialised && own.iter().all(|one| !one.waits())).then(|| {
         let message = "threads arrive at this mbarrier, and nothing waits for it: the arrival orders nothing for them";
         Diag::warning(RULE.code, context.span(unit.id, arrival.inst), message)
             .help("wait for the phase with `mbarrier.try_wait` before relying on what others wrote")

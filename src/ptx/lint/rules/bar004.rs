@@ -93,7 +93,8 @@ fn say(context: &Context, unit: &Unit, parting: &Parting) -> Diag {
         diag = diag.note("right only if the bound makes the trip counts equal: a multiple of the stride, say");
     }
     if parting.certainty == Certainty::Rounded {
-        diag = diag.note("the loop checks its counter against another bound inside, so this one seems to be rounded up");
+        diag =
+            diag.note("the loop checks its counter against another bound inside, so this one seems to be rounded up");
     }
     diag.help("let all threads run the same number of rounds, and guard the work instead of leaving the loop")
 }

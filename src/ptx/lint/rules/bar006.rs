@@ -150,7 +150,10 @@ fn keys(numbered: &Numbered) -> Vec<(u64, u64)> {
 fn judge(context: &Context, class: &Class) -> Option<Diag> {
     let first = class.members.first()?;
     // Numbers that are wrong in themselves have rules of their own.
-    if class.count == 0 || class.count % 32 != 0 || class.count > u64::from(first.shape.most_threads()) || class.id > 15
+    if class.count == 0
+        || !class.count.is_multiple_of(32)
+        || class.count > u64::from(first.shape.most_threads())
+        || class.id > 15
     {
         return None;
     }
@@ -182,7 +185,7 @@ fn judge(context: &Context, class: &Class) -> Option<Diag> {
     let total: u64 = class.members.iter().map(|numbered| arrivals(&numbered)).sum();
     let settled =
         first.shape.threads().is_some() && class.members.iter().all(|numbered| numbered.sure && !numbered.in_loop);
-    if settled && total % class.count != 0 {
+    if settled && !total.is_multiple_of(class.count) {
         let what = format!(
             "{total} threads come to barrier {} altogether, which counts {}: the last {} are left over",
             class.id,

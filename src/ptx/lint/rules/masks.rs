@@ -301,7 +301,7 @@ fn elsewhere_diag(context: &Context, unit: &Unit, site: &Site, other: InstId, bl
 }
 
 /// Whether the module's target is older than independent thread scheduling.
-fn is_old(unit: &Unit) -> bool {
+pub(super) fn is_old(unit: &Unit) -> bool {
     let number = |word: &str| word.strip_prefix("sm_").and_then(|sm| sm.trim_end_matches(char::is_alphabetic).parse::<u32>().ok());
     unit.module.header.target.iter().find_map(|word| number(word)).is_some_and(|sm| sm < 70)
 }

@@ -63,6 +63,9 @@ pub(super) fn assume(unit: &Unit, extent: Extent, diag: Diag) -> Diag {
         (CtaShape::Line(_), Extent::Warp) => {
             diag.note("assumes a one-dimensional CTA: the kernel reads neither `%tid.y` nor `%tid.z`")
         }
+        (CtaShape::Unknown(_), Extent::Warp) => {
+            diag.note("assumes that the rows of the CTA are whole warps: its shape is not known")
+        }
         _ => diag,
     }
 }

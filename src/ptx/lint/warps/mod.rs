@@ -119,6 +119,12 @@ impl Site {
             .filter(move |thread| *thread < most)
     }
 
+    /// Who executes it, where no condition around it is unknown lane by lane.
+    pub(super) fn company_of_known(&self) -> Option<&Company> {
+        let known = self.company.apart.iter().all(|apart| apart.known) && !self.company.guarded;
+        known.then_some(&self.company)
+    }
+
     /// A thread that it names and that can never come, beside one that does.
     pub(super) fn missing(&self, unit: &Unit) -> Option<(usize, usize)> {
         let away = |thread: &usize| {

@@ -1,0 +1,153 @@
+//! What must hold for every text, well-formed or not. Each target panics where something does not.
+//!
+//! The same functions run as property tests on stable (`tests/robust.rs`) and for millions of inputs in `fuzz/`.
+
+use ptxgen::ptx::diag::Diag;
+use ptxgen::ptx::format::format;
+use ptxgen::ptx::lint::{Launch, lint as run_rules};
+use ptxgen::ptx::needs::{Needs, conflict, least};
+use ptxgen::ptx::parse::{parse as read, parse_fragment, pieces, tokens};
+use ptxgen::ptx::print::{Notes, print as write};
+use ptxgen::ptx::source::Span;
+use ptxgen::ptx::verify::verify as check;
+
+/// A property of all texts. It tells whether the text exercised it: a text with errors does not get as far as being printed.
+pub type Target = fn(&str) -> bool;
+
+/// The targets by name.
+pub const TARGETS: &[(&str, Target)] = &[
+    ("lex", lex),
+    ("parse", parse),
+    ("print", print),
+    ("verify", verify),
+    ("fmt", fmt),
+    ("lint", lint),
+    ("fragment", fragment),
+    ("needs", needs),
+];
+
+/// A span lies in the text, on character boundaries.
+fn in_text(text: &str, span: Span) {
+    let (start, end) = (span.start as usize, span.end as usize);
+    assert!(start <= end && end <= text.len(), "{span:?} in {} bytes", text.len());
+    assert!(
+        text.is_char_boundary(start) && text.is_char_boundary(end),
+        "{span:?} cuts a character"
+    );
+}
+
+fn diags_in_text(text: &str, diags: &[Diag]) {
+    for diag in diags {
+        in_text(text, diag.span);
+        diag.related.iter().for_each(|related| in_text(text, related.span));
+    }
+}
+
+/// Tokens and comments come in order, do not overlap, and leave nothing but blanks between them.
+pub fn lex(text: &str) -> bool {
+    let mut end = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    for span in tokens(text) {
+        in_text(text, span);
+        assert!(span.start >= end && span.end > span.start, "{span:?} behind {end}");
+        assert!(
+            Span::new(end, span.start).of(text).trim().is_empty(),
+            "something before {span:?} is lost"
+        );
+        end = span.end;
+    }
+    assert!(text[end as usize..].trim().is_empty(), "the end is lost");
+    true
+}
+
+/// Every span of the side tables lies in the text, and every statement has one.
+pub fn parse(text: &str) -> bool {
+    let parsed = read(text);
+    diags_in_text(text, &parsed.diags);
+    assert_eq!(parsed.spans.symbols.len(), parsed.module.symbols.len());
+    for (function, spans) in parsed.module.functions.iter().zip(&parsed.spans.functions) {
+        in_text(text, spans.whole);
+        let Some(body) = &function.body else { continue };
+        assert_eq!(spans.insts.len(), body.insts.len());
+        assert_eq!(spans.stmts.len(), body.stmts.len());
+        assert_eq!(spans.labels.len(), body.labels.len());
+        for (inst, span) in body.insts.iter().zip(&spans.insts) {
+            in_text(text, *span);
+            assert_eq!(
+                pieces(text, *span).operands.len(),
+                inst.operands.len(),
+                "{}",
+                span.of(text)
+            );
+        }
+    }
+    parsed.diags.is_empty()
+}
+
+/// What is printed reads as the same module, and prints the same again.
+pub fn print(text: &str) -> bool {
+    let parsed = read(text);
+    let printed = write(&parsed.module, &Notes::default());
+    let again = read(&printed);
+    if !parsed.diags.is_empty() {
+        return false;
+    }
+    assert!(again.diags.is_empty(), "{:?}\n{printed}", again.diags);
+    assert!(again.module == parsed.module, "reads differently:\n{printed}");
+    assert_eq!(write(&again.module, &Notes::default()), printed);
+    true
+}
+
+/// Legality checks answer, and point into the text.
+pub fn verify(text: &str) -> bool {
+    let parsed = read(text);
+    let diags = check(&parsed, text);
+    diags_in_text(text, &diags);
+    parsed.diags.is_empty() && diags.is_empty()
+}
+
+/// Formatting keeps module and comments, and does nothing the second time.
+pub fn fmt(text: &str) -> bool {
+    let parsed = read(text);
+    if !parsed.diags.is_empty() {
+        return false;
+    }
+    let formatted = format(text);
+    let again = read(&formatted);
+    assert!(again.module == parsed.module, "reads differently:\n{formatted}");
+    assert_eq!(again.comments.len(), parsed.comments.len(), "comments:\n{formatted}");
+    assert_eq!(format(&formatted), formatted);
+    true
+}
+
+/// The rules answer, and point into the text.
+pub fn lint(text: &str) -> bool {
+    let parsed = read(text);
+    let launch = Launch {
+        block: Some([48, 2, 1]),
+        grid: Some([3, 1, 1]),
+    };
+    let report = run_rules(&parsed, text, &launch);
+    diags_in_text(text, &report.findings);
+    report.kernels.iter().for_each(|kernel| in_text(text, kernel.span));
+    parsed.diags.is_empty()
+}
+
+/// A text read as a fragment, with its own header in reserve, is survived too.
+pub fn fragment(text: &str) -> bool {
+    let header = read(text).module.header;
+    let parsed = parse_fragment(text, &header);
+    diags_in_text(text, &parsed.diags);
+    diags_in_text(text, &check(&parsed, text));
+    parsed.diags.is_empty()
+}
+
+/// The least version and target can be asked for, or the needs that contradict each other.
+pub fn needs(text: &str) -> bool {
+    let parsed = read(text);
+    let needs = Needs::of(&parsed.module);
+    let all: Vec<_> = needs.all.iter().collect();
+    if least(&all).is_none() {
+        conflict(&all);
+    }
+    parsed.diags.is_empty()
+}
