@@ -267,7 +267,7 @@ pub struct Footprint<'a> {
 
 impl Footprint<'_> {
     /// The first byte touched, and one past the last.
-    fn bounds(&self) -> Option<(i64, i64)> {
+    pub fn bounds(&self) -> Option<(i64, i64)> {
         let all = || self.threads.iter().filter_map(|thread| self.place.at(thread));
         if let Some(at) = self.place.constant() {
             return Some((at, at + self.size));

@@ -4,6 +4,7 @@ use crate::ptx::analysis::{Company, Lanes, Place, Places, Unit};
 use crate::ptx::ir::{FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
+use std::rc::Rc;
 
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +64,10 @@ pub(super) struct Bulks {
 }
 
 /// Finds them; `None` where nothing of the asynchronous proxy is used.
-pub(super) fn find(unit: &Unit) -> Option<Bulks> {
+pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Lanes>) -> Option<Bulks> {
     let wanted = |row: &Inst| way(row).is_some() || reads_by_descriptor(row);
     unit.body.insts.iter().find(|row| wanted(row))?;
-    let lanes = Lanes::new(unit);
+    let lanes = lanes();
     let mut places = Places::new(unit);
     let mut found = Bulks {
         function: unit.id,

@@ -7,12 +7,14 @@ use super::mbarriers::{self, Uses};
 use super::named::{self, Numbered};
 use super::parting::{self, Parting};
 use super::warps::{self, Sites};
-use crate::ptx::analysis::{Analysis, BarrierSite, Unit};
+use crate::ptx::analysis::{Analysis, BarrierSite, Lanes, Unit};
 use crate::ptx::ir::{Body, FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::parse::Parsed;
 use crate::ptx::source::Span;
-use std::cell::OnceCell;
+use rustc_hash::FxHashMap;
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 
 /// What rules look at.
 pub struct Context<'p> {
@@ -24,6 +26,7 @@ pub struct Context<'p> {
     lines: Vec<u32>,
     partings: OnceCell<Vec<Parting>>,
     numbered: OnceCell<Vec<Numbered>>,
+    lanes: RefCell<FxHashMap<FuncId, Rc<Lanes>>>,
     warps: OnceCell<Vec<Sites>>,
     bulks: OnceCell<Vec<Bulks>>,
     copies: OnceCell<Vec<Copies>>,
@@ -41,6 +44,7 @@ impl<'p> Context<'p> {
                 .collect(),
             partings: OnceCell::new(),
             numbered: OnceCell::new(),
+            lanes: RefCell::default(),
             warps: OnceCell::new(),
             bulks: OnceCell::new(),
             copies: OnceCell::new(),
@@ -80,28 +84,38 @@ impl<'p> Context<'p> {
             .get_or_init(|| self.units().flat_map(named::find).collect())
     }
 
+    /// Who comes to each block of a unit, lane by lane.
+    pub(super) fn lanes(&self, unit: &Unit) -> Rc<Lanes> {
+        let known = self.lanes.borrow().get(&unit.id).cloned();
+        known.unwrap_or_else(|| {
+            let lanes = Rc::new(Lanes::new(unit));
+            self.lanes.borrow_mut().insert(unit.id, Rc::clone(&lanes));
+            lanes
+        })
+    }
+
     /// What lanes of a warp execute together.
     pub(super) fn warps(&self) -> &[Sites] {
         self.warps
-            .get_or_init(|| self.units().filter_map(warps::find).collect())
+            .get_or_init(|| self.units().filter_map(|unit| warps::find(unit, || self.lanes(unit))).collect())
     }
 
     /// Asynchronous copies, and what is read or refilled too early.
     pub(super) fn copies(&self) -> &[Copies] {
         self.copies
-            .get_or_init(|| self.units().filter_map(copies::find).collect())
+            .get_or_init(|| self.units().filter_map(|unit| copies::find(unit, || self.lanes(unit))).collect())
     }
 
     /// Bulk copies and the rest of the asynchronous proxy.
     pub(super) fn bulks(&self) -> &[Bulks] {
         self.bulks
-            .get_or_init(|| self.units().filter_map(bulk::find).collect())
+            .get_or_init(|| self.units().filter_map(|unit| bulk::find(unit, || self.lanes(unit))).collect())
     }
 
     /// What is done to mbarriers.
     pub(super) fn mbarriers(&self) -> &[Uses] {
         self.mbarriers
-            .get_or_init(|| self.units().filter_map(mbarriers::find).collect())
+            .get_or_init(|| self.units().filter_map(|unit| mbarriers::find(unit, || self.lanes(unit))).collect())
     }
 }
 

@@ -6,6 +6,7 @@ use crate::ptx::analysis::{Company, Lanes, Place, Places, Unit};
 use crate::ptx::flow::LoopId;
 use crate::ptx::ir::{FuncId, Inst, InstId, Operand, SymbolId};
 use crate::ptx::isa::Effect;
+use std::rc::Rc;
 
 /// What an instruction does to an mbarrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,10 +104,10 @@ impl Uses {
 }
 
 /// Finds them; `None` where there are none.
-pub(super) fn find(unit: &Unit) -> Option<Uses> {
+pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Lanes>) -> Option<Uses> {
     let is_init = |row: &Inst| row.op.effect == Effect::Mbarrier;
     unit.body.insts.iter().find(|row| is_init(row))?;
-    let lanes = Lanes::new(unit);
+    let lanes = lanes();
     let mut places = Places::new(unit);
     let mut found = Uses {
         function: unit.id,

@@ -16,6 +16,7 @@ use crate::ptx::ir::{Address, Base, BarrierOp, FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
 use flight::{Family, Flight};
+use std::rc::Rc;
 
 /// More batches of copies than this are not followed.
 const MOST: usize = 128;
@@ -75,10 +76,10 @@ pub(super) struct Access {
 }
 
 /// Follows the copies of a function; `None` where there are none.
-pub(super) fn find(unit: &Unit) -> Option<Copies> {
+pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Lanes>) -> Option<Copies> {
     let is_copy = |row: &&Inst| is_copy(row) || is_bulk_load(row);
     unit.body.insts.iter().find(is_copy)?;
-    let lanes = Lanes::new(unit);
+    let lanes = lanes();
     let mut places = Places::new(unit);
     let mut copies = Copies {
         function: unit.id,

@@ -1,7 +1,7 @@
 //! Copies over what other threads may still read: no barrier between the read and the refill.
 
 use super::{Access, Meeting, access_of_copy, clash, is_bulk_load, is_copy, meeting};
-use crate::ptx::analysis::{Clash, Lanes, Places, Unit};
+use crate::ptx::analysis::{Clash, Footprint, Lanes, Places, Unit};
 use crate::ptx::flow::dataflow::{Direction, Problem, solve};
 use crate::ptx::ir::{InstId, Operand};
 use rustc_hash::FxHashMap;
@@ -61,6 +61,7 @@ pub(in crate::ptx::lint) fn refills(unit: &Unit, lanes: &Lanes, places: &mut Pla
         .take(512)
         .map(|(at, read)| (at, with_company(unit, lanes, read)))
         .collect();
+    let extents: Vec<Option<(i64, i64)>> = known.iter().map(|(_, read)| bounds(read)).collect();
     for (inst, row) in (0..).map(InstId).zip(&unit.body.insts) {
         if !is_copy(row) && !is_bulk_load(row) || pairs.len() > 64 {
             continue;
@@ -68,7 +69,11 @@ pub(in crate::ptx::lint) fn refills(unit: &Unit, lanes: &Lanes, places: &mut Pla
         let Some(mut target) = access_of_copy(unit, places, inst, row) else { continue };
         let size = row.operands.get(2).filter(|_| !row.op.has("tensor")).and_then(Operand::as_int);
         target.size = size.unwrap_or(16);
-        for (at, read) in &known {
+        let extent = bounds(&with_company(unit, lanes, &target));
+        for ((at, read), own) in known.iter().zip(&extents) {
+            if extent.is_none_or(|extent| own.is_none_or(|own| own.1 <= extent.0 || extent.1 <= own.0)) {
+                continue;
+            }
             if let Some(clash) = clash(unit, lanes, &target, read, |writer, reader| writer != reader) {
                 pairs.push((inst, *at, clash));
                 let next = bits.len() as u32;
@@ -91,6 +96,16 @@ pub(in crate::ptx::lint) fn refills(unit: &Unit, lanes: &Lanes, places: &mut Pla
         }
     }
     found
+}
+
+/// The bytes that an access can touch, all threads together.
+fn bounds(access: &Access) -> Option<(i64, i64)> {
+    let footprint = Footprint {
+        place: access.place.as_ref()?,
+        size: access.size,
+        threads: access.company.as_ref()?.threads,
+    };
+    footprint.bounds()
 }
 
 fn with_company(unit: &Unit, lanes: &Lanes, read: &Access) -> Access {

@@ -115,11 +115,13 @@ fn torn(unit: &Unit, site: &Site) -> Option<(usize, usize)> {
     // With the CTA's size open, threads beyond may not be launched at all.
     let exact = unit.shape.threads().is_some();
     let away = |thread: &usize| !company.threads.contains(*thread) && !company.maybe_gone.contains(*thread);
-    company.threads.iter().find_map(|thread| {
-        let base = thread / 128 * 128;
+    let most = unit.shape.most_threads() as usize;
+    (0..most).step_by(128).find_map(|base| {
+        let comes = (base..base + 128).find(|thread| company.threads.contains(*thread))?;
         let lacks = (base..base + 128).find(away)?;
         // Lanes of one warp that part are BAR012's.
-        let whole = (thread / 32 * 32..thread / 32 * 32 + 32).all(|lane| !away(&lane));
-        (whole && (exact || company.threads.contains(base) && company.threads.len() < 128)).then_some((thread, lacks))
+        let warp = comes / 32 * 32;
+        let whole = (warp..warp + 32).all(|lane| !away(&lane));
+        (whole && (exact || comes == base && company.threads.len() < 128)).then_some((comes, lacks))
     })
 }

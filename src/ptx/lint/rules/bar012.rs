@@ -105,11 +105,11 @@ fn judge(unit: &Unit, site: &Site) -> Option<(Level, u32)> {
     let place = company.apart.last().map_or(own, |apart| apart.block);
     let away = |thread: usize| !company.threads.contains(thread) && !company.maybe_gone.contains(thread);
     let most = unit.shape.most_threads() as usize;
-    let torn = |thread: usize| {
-        let base = thread / 32 * 32;
-        (base..(base + 32).min(most)).any(away)
+    let torn = |base: usize| {
+        let mut warp = base..(base + 32).min(most);
+        warp.clone().any(|thread| company.threads.contains(thread)) && warp.any(away)
     };
-    if company.sure && company.threads.iter().any(torn) {
+    if company.sure && !company.apart.is_empty() && (0..most).step_by(32).any(torn) {
         return Some((Level::Error, place));
     }
     let unknown = site.unknown_partings().find(|block| condition(unit, *block).is_some_and(|value| parts_warps(unit, value, *block)));

@@ -16,6 +16,7 @@ use crate::ptx::analysis::{Company, Lanes, Shape, Unit, WARP, is_joint};
 use crate::ptx::flow::ValueId;
 use crate::ptx::ir::{FuncId, InstId, Operand};
 use crate::ptx::isa::Effect;
+use std::rc::Rc;
 
 /// What kind of instruction it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ pub(super) struct Sites {
     /// The function.
     pub(super) function: FuncId,
     /// Its lanes.
-    pub(super) lanes: Lanes,
+    pub(super) lanes: Rc<Lanes>,
     /// The sites, in textual order.
     pub(super) sites: Vec<Site>,
 }
@@ -62,11 +63,11 @@ pub(super) fn is_site(inst: &crate::ptx::ir::Inst) -> bool {
 }
 
 /// Finds the sites of a function.
-pub(super) fn find(unit: &Unit) -> Option<Sites> {
+pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Lanes>) -> Option<Sites> {
     if !unit.body.insts.iter().any(is_site) {
         return None;
     }
-    let lanes = Lanes::new(unit);
+    let lanes = lanes();
     let mut resolver = mask::Resolver::new(unit, &lanes);
     let mut sites = Vec::new();
     for (inst, row) in (0..).map(InstId).zip(&unit.body.insts).filter(|(_, row)| is_site(row)) {
@@ -76,7 +77,8 @@ pub(super) fn find(unit: &Unit) -> Option<Sites> {
             "shfl" => Kind::Shuffle,
             "bar" => Kind::Sync,
             "activemask" => Kind::Active,
-            _ => Kind::Vote,
+            "vote" | "match" | "redux" | "elect" => Kind::Vote,
+            _ => Kind::Aligned,
         };
         let mask = match (kind, mask_operand(row)) {
             (Kind::Shuffle | Kind::Sync | Kind::Vote, Some(operand)) => resolver.operand(inst, operand),
