@@ -2,6 +2,7 @@
 //!
 //! The common ground of ASYNC001 to ASYNC004.
 
+mod bulk;
 mod flight;
 mod late;
 mod refill;
@@ -87,8 +88,9 @@ pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Lanes>) -> Option<Copies>
         idle: Vec::new(),
         refills: Vec::new(),
     };
-    let reads = reads(unit, &mut places);
+    let mut reads = reads(unit, &mut places);
     copies.refills = refills(unit, &lanes, &mut places, &reads);
+    copies.early = bulk::early(unit, &lanes, &mut places, &mut reads);
     let batches = batches(unit);
     if !batches.is_empty() && batches.len() <= MOST {
         judge(unit, &lanes, &mut places, &batches, reads, &mut copies);

@@ -3,8 +3,9 @@
 use crate::ptx::analysis::Unit;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::flow::dataflow::{Direction, Problem, solve};
-use crate::ptx::ir::{BarrierOp, FunctionKind};
+use crate::ptx::ir::{BarrierOp, FunctionKind, InstId};
 use crate::ptx::isa::Effect;
+use crate::ptx::lint::bits::Bits;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::mbarriers::{Act, Use, Uses};
 use crate::ptx::lint::rule::Rule;
@@ -93,8 +94,30 @@ fn check(context: &Context) -> Vec<Diag> {
         let Some(unit) = context.analysis.unit(uses.function) else { continue };
         found.extend(unseen(context, unit, uses));
         found.extend(never(context, unit, uses));
+        found.extend(unfenced(context, unit, uses));
     }
     found
+}
+
+/// An mbarrier on which a bulk copy completes, with no fence that takes its initialisation to the asynchronous proxy.
+fn unfenced(context: &Context, unit: &Unit, uses: &Uses) -> Option<Diag> {
+    let mut bits = Bits::new();
+    for one in uses.uses.iter().filter(|one| matches!(one.act, Act::Init(_))) {
+        bits.start(one.inst, 1);
+    }
+    let fences = (0..).map(InstId).zip(&unit.body.insts).filter(|(_, row)| {
+        let text: &str = &row.op.text;
+        row.op.effect == Effect::Call || text.starts_with("fence.mbarrier_init") || text.starts_with("fence.proxy.async") || text.contains("cluster.arrive")
+    });
+    fences.for_each(|(inst, _)| bits.end(inst, 1));
+    let holding = bits.follow(&unit.cfg);
+    let copy = uses.uses.iter().find(|one| matches!(one.act, Act::Bytes(_)) && holding.before(one.inst) != 0)?;
+    let message = "a copy completes on this mbarrier, and no fence takes its initialisation to the asynchronous proxy";
+    Some(
+        Diag::info(RULE.code, context.span(unit.id, copy.inst), message)
+            .note("works where a barrier of the CTA lies in between; the ISA asks for a fence")
+            .help("execute `fence.mbarrier_init.release.cluster` behind the initialisation"),
+    )
 }
 
 /// Which initialisations others may not have seen; a bit each.

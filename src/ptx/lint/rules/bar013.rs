@@ -111,6 +111,13 @@ fn check(context: &Context) -> Vec<Diag> {
             };
             Some((site.inst, message))
         });
+        // An arrival that nothing follows up lets the others on, but orders nothing for this thread.
+        let alone = unit.barriers.iter().filter(cluster).all(|site| site.callee.is_none() && site.op == BarrierOp::Arrive);
+        let first = unit.barriers.iter().find(cluster).filter(|_| alone && fault.is_none());
+        if let Some(site) = first {
+            let message = "the thread arrives at the cluster's barrier and never waits there";
+            found.push(Diag::warning(RULE.code, context.span(unit.id, site.inst), message).help("add `barrier.cluster.wait`"));
+        }
         if let Some((inst, message)) = fault {
             found.push(Diag::error(RULE.code, context.span(unit.id, inst), message).help("pair each `barrier.cluster.arrive` with one `barrier.cluster.wait`"));
         }

@@ -25,6 +25,8 @@ pub(super) enum Fault {
     Unnamed(usize),
     /// The mask is a ballot, and lanes that voted no execute it too.
     VotedNo(InstId),
+    /// The two threads name each other and give different masks.
+    Disagree(usize, usize),
     /// The mask is zero.
     Empty,
     /// The lanes that do not come execute this other instruction with the same mask.
@@ -52,6 +54,7 @@ pub(super) fn faults<'c>(unit: &Unit, sites: &'c Sites) -> Vec<(Found<'c>, Vec<I
             Fault::VotedNo(vote) => (vote.0, 3),
             Fault::Empty => (site.inst.0, 4),
             Fault::Elsewhere(_, block) => (block, 5),
+            Fault::Disagree(..) => (site.inst.0, 6),
         };
         match known.get(&(key.0, key.1, site.is_vote())) {
             Some(at) => found[*at].1.push(site.inst),
@@ -96,7 +99,21 @@ fn fault(unit: &Unit, sites: &Sites, site: &Site) -> Option<Fault> {
         let elsewhere = elsewhere(sites, site, Some(missing));
         return Some(elsewhere.unwrap_or(Fault::Missing(thread, missing)));
     }
+    if site.company.sure
+        && let Some((one, other)) = disagreement(unit, site)
+    {
+        return Some(Fault::Disagree(one, other));
+    }
     doubtful(unit, sites, site)
+}
+
+/// A thread and one that it names, which names another set of lanes.
+fn disagreement(unit: &Unit, site: &Site) -> Option<(usize, usize)> {
+    let Mask::Each(_) = site.mask else { return None };
+    site.company.threads.iter().find_map(|thread| {
+        let other = |other: &usize| site.mask.of(*other) != site.mask.of(thread) && site.company.threads.contains(*other);
+        Some((thread, site.named(unit, thread).find(other)?))
+    })
 }
 
 /// A full mask where it is not known which lanes come.
@@ -254,6 +271,15 @@ fn say(context: &Context, unit: &Unit, found: &Found, more: &[InstId], code: Cod
                 .related(context.span(unit.id, vote), "the mask is the ballot of this vote")
                 .note("a lane must name itself")
                 .help("execute it only where the predicate of the vote holds")
+        }
+        Fault::Disagree(one, other) => {
+            let masks = [one, other].map(|thread| site.mask.of(thread).unwrap_or(0));
+            let message = format!("lanes of one warp give `{op}` different masks: {:#x} and {:#x}", masks[0], masks[1]);
+            let diag = Diag::error(code, span, message)
+                .label(format!("threads {one} and {other}"))
+                .note("all lanes that a mask names must give the same mask")
+                .help("give all lanes of a group the same mask");
+            note_shape(unit, one.max(other), diag)
         }
         Fault::Empty => Diag::error(code, span, format!("the mask of `{op}` names no lane"))
             .note("a lane must name itself")

@@ -20,6 +20,7 @@ Finds branches that part lanes and whose arms hold different `.sync` instruction
 
 All lanes of a mask must execute the same kind of instruction; a shuffle in one arm and a vote in the other never meet. Before sm_70 it
 must be one and the same instruction. Since sm_70 two copies of one instruction are legal, and only worth knowing.
+Lanes that name each other must also give the same mask.
 
 Fails:
 ```ptx
@@ -81,7 +82,7 @@ Execute one instruction where the arms meet, or name in each arm the lanes of th
 ";
 
 fn check(context: &Context) -> Vec<Diag> {
-    let mut found = report(context, RULE.code, false, |fault| matches!(fault, Fault::Elsewhere(..)));
-    found.extend(report(context, RULE.code, true, |fault| matches!(fault, Fault::Elsewhere(..))));
+    let mut found = report(context, RULE.code, false, |fault| matches!(fault, Fault::Elsewhere(..) | Fault::Disagree(..)));
+    found.extend(report(context, RULE.code, true, |fault| matches!(fault, Fault::Elsewhere(..) | Fault::Disagree(..))));
     found
 }

@@ -76,6 +76,6 @@ Name exactly the lanes that come.
 ";
 
 fn check(context: &Context) -> Vec<Diag> {
-    let elsewhere = |fault: &Fault| matches!(fault, Fault::Empty | Fault::Elsewhere(..));
+    let elsewhere = |fault: &Fault| matches!(fault, Fault::Empty | Fault::Elsewhere(..) | Fault::Disagree(..));
     report(context, RULE.code, true, |fault| !elsewhere(fault))
 }
