@@ -39,6 +39,7 @@ pub struct Apart {
 pub struct Lanes {
     converge: Converge,
     solution: Solution<Threads>,
+    split: Split,
     /// Per block, the branches between whose parting and meeting it lies.
     apart: FxHashMap<u32, Vec<Apart>>,
     gone: Vec<(Gone, Vec<bool>)>,
@@ -85,13 +86,14 @@ impl Lanes {
         let mut lanes = Self {
             converge,
             solution,
+            split,
             apart: FxHashMap::default(),
             gone: Vec::new(),
             whole: unit.function().kind == FunctionKind::Entry,
             lost: false,
         };
         lanes.find_partings(unit, &unknown);
-        lanes.find_gone(unit, &split);
+        lanes.find_gone(unit);
         lanes
     }
 
@@ -116,10 +118,10 @@ impl Lanes {
         }
     }
 
-    fn find_gone(&mut self, unit: &Unit, split: &Split) {
+    fn find_gone(&mut self, unit: &Unit) {
         for departure in self.converge.departures().to_vec() {
             let before = *self.solution.at(departure.from);
-            let takers = split.takers(departure.from, departure.to);
+            let takers = self.split.takers(departure.from, departure.to);
             let threads = takers.map_or(before, |takers| before.common(takers));
             let sure = takers.is_some() && !self.apart.contains_key(&departure.from);
             let after = unit.cfg.succs().reachable(self.converge.succs(departure.from).iter().copied());
@@ -135,6 +137,11 @@ impl Lanes {
     /// Where lanes meet, exchanges and votes among the places.
     pub fn converge(&self) -> &Converge {
         &self.converge
+    }
+
+    /// The threads that take an edge, where its condition is known in every thread.
+    pub fn takers(&self, from: u32, to: u32) -> Option<Threads> {
+        self.split.takers(from, to)
     }
 
     /// The departures before a block.

@@ -27,6 +27,7 @@ pub(super) fn early(unit: &Unit, lanes: &Lanes, places: &mut Places, reads: &mut
     let mut bits = Bits::new();
     for (copy, at) in loaded.iter().zip(0u32..) {
         bits.start(copy.target.inst, 1 << at);
+        bits.about(unit, lanes, copy.target.inst, 1 << at);
     }
     for (inst, row) in (0..).map(InstId).zip(&unit.body.insts) {
         bits.end(inst, settled(places, inst, row, &loaded));

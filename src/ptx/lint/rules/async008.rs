@@ -210,8 +210,10 @@ fn wrong_start(context: &Context, unit: &Unit, own: &[&Use]) -> Option<Diag> {
     let single = own.iter().all(|one| one.in_loop.is_none_or(|id| is_spin(unit, id)));
     let arrival = own.iter().filter(|one| one.arrives()).collect::<Vec<_>>();
     let [arrival] = arrival[..] else { return None };
-    let before = unit.cfg.dom().dominates(unit.cfg.block_of(wait.inst), unit.cfg.block_of(arrival.inst));
-    (alone && single && !before && !arrival.remote).then(|| {
+    // A role that waits for a stage to be free starts with parity 1, and rightly so: the arrival is another role's.
+    let (from, to) = (unit.cfg.block_of(arrival.inst), unit.cfg.block_of(wait.inst));
+    let after = unit.cfg.succs().reachable([from])[to as usize] && !unit.cfg.succs().reachable([to])[from as usize];
+    (alone && single && after && !arrival.remote).then(|| {
         let message = "a wait for parity 1 goes through at once: no phase of this mbarrier has completed, and the one before the first counts as such";
         Diag::error(RULE.code, context.span(unit.id, wait.inst), message)
             .related(context.span(unit.id, arrival.inst), "the first phase completes with this arrival")

@@ -143,7 +143,11 @@ fn follows(unit: &Unit, inst: InstId, others: &[InstId]) -> bool {
 /// An ordinary store over the source of a copy that may be under way.
 fn reused(context: &Context, unit: &Unit, bulks: &Bulks, stores: &[&Bulk], waits: &[InstId]) -> Option<Diag> {
     let mut bits = Bits::new();
-    stores.iter().zip(0u32..).for_each(|(store, at)| bits.start(store.inst, 1 << at));
+    let lanes = context.lanes(unit);
+    for (store, at) in stores.iter().zip(0u32..) {
+        bits.start(store.inst, 1 << at);
+        bits.about(unit, &lanes, store.inst, 1 << at);
+    }
     waits.iter().for_each(|wait| bits.end(*wait, u64::MAX));
     let holding = bits.follow(&unit.cfg);
     bulks.writes.iter().find_map(|write| {
