@@ -25,7 +25,7 @@ fn lint(args: &[&str], name: &str) -> String {
 fn every_module_of_a_listing_is_linted_in_its_place() {
     insta::assert_snapshot!(lint(&[], "listing"), @"
     listing.ptx:45:6: error[SYN007 undefined-label]: `$nowhere` is no label of this function
-    status 1: not analysed: second (tests/fixtures/dialects/listing.ptx:42:17): second: branch to `$nowhere`, which is not defined at line 45
+    status 1: not analysed: second (tests/fixtures/dialects/listing.ptx:42:17): branch to `$nowhere`, which is not defined at line 45
     1 error in 2 kernels of 2 modules in 1 file
     ");
     let whole = ptxgen(&["lint", &fixture("listing")]);
@@ -39,7 +39,7 @@ fn every_module_of_a_listing_is_linted_in_its_place() {
        |         ^^^^^^^^
 
     --- stderr
-    not analysed: second (tests/fixtures/dialects/listing.ptx:42:17): second: branch to `$nowhere`, which is not defined at line 45
+    not analysed: second (tests/fixtures/dialects/listing.ptx:42:17): branch to `$nowhere`, which is not defined at line 45
     1 error in 2 kernels of 2 modules in 1 file
     ");
 }

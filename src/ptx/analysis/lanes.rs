@@ -124,7 +124,10 @@ impl Lanes {
             let takers = self.split.takers(departure.from, departure.to);
             let threads = takers.map_or(before, |takers| before.common(takers));
             let sure = takers.is_some() && !self.apart.contains_key(&departure.from);
-            let after = unit.cfg.succs().reachable(self.converge.succs(departure.from).iter().copied());
+            let after = unit
+                .cfg
+                .succs()
+                .reachable(self.converge.succs(departure.from).iter().copied());
             let from = departure.from;
             self.gone.push((Gone { from, threads, sure }, after));
             if self.gone.len() > 64 {
@@ -186,8 +189,12 @@ impl Lanes {
     }
 
     fn apply_guard(&self, unit: &Unit, inst: InstId, block: u32, company: &mut Company) {
-        let Some(guard) = unit.body.insts[inst.index()].guard else { return };
-        let Some(value) = unit.ssa.use_of(inst, guard.reg) else { return };
+        let Some(guard) = unit.body.insts[inst.index()].guard else {
+            return;
+        };
+        let Some(value) = unit.ssa.use_of(inst, guard.reg) else {
+            return;
+        };
         match unit.evaluator().value(value) {
             Some(exact) => {
                 let runs = |thread: usize| (exact.of(thread) & 1 == 1) != guard.negated;

@@ -7,6 +7,7 @@ use crate::ptx::ir::{Address, Base, Inst, InstId, Operand, SymbolId, SymbolKind}
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// A place in a shared array.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +85,9 @@ impl<'u> Places<'u> {
     }
 
     fn symbol(&self, symbol: SymbolId) -> Option<Place> {
-        let SymbolKind::Variable(variable) = &self.unit.module.symbol(symbol).kind else { return None };
+        let SymbolKind::Variable(variable) = &self.unit.module.symbol(symbol).kind else {
+            return None;
+        };
         (variable.space == Space::Shared).then_some(Place {
             symbol,
             offset: Some(Exact::Same(0)),
@@ -98,13 +101,20 @@ impl<'u> Places<'u> {
             if ready {
                 let place = self.compute(at);
                 self.known.insert(at, place);
-            } else if !self.known.contains_key(&at) {
+            } else if let Entry::Vacant(entry) = self.known.entry(at) {
                 // What depends on itself stays unknown while it is looked at.
-                self.known.insert(at, None);
+                entry.insert(None);
                 stack.push((at, true));
                 match self.unit.ssa.value(at).map(|value| value.definition) {
                     Some(Definition::Inst(inst)) if self.unit.body.insts[inst.index()].op.effect == Effect::Pure => {
-                        stack.extend(self.unit.ssa.uses(inst).iter().filter(|used| used.is_some()).map(|used| (*used, false)));
+                        stack.extend(
+                            self.unit
+                                .ssa
+                                .uses(inst)
+                                .iter()
+                                .filter(|used| used.is_some())
+                                .map(|used| (*used, false)),
+                        );
                     }
                     Some(Definition::Phi(_)) => {
                         stack.extend(self.unit.ssa.phi_inputs(at).iter().map(|input| (*input, false)));
@@ -127,7 +137,10 @@ impl<'u> Places<'u> {
     /// Inputs that are all in one array; an input that is the merged value itself, further on, leaves only the array.
     fn phi(&mut self, id: ValueId) -> Option<Place> {
         let inputs = self.unit.ssa.phi_inputs(id);
-        let places: Vec<Option<Place>> = inputs.iter().map(|input| self.known.get(input).cloned().flatten()).collect();
+        let places: Vec<Option<Place>> = inputs
+            .iter()
+            .map(|input| self.known.get(input).cloned().flatten())
+            .collect();
         let first = places.iter().flatten().next()?.clone();
         if places.iter().flatten().any(|place| place.symbol != first.symbol) {
             return None;
@@ -159,7 +172,11 @@ impl<'u> Places<'u> {
                 Some(self.moved(place, product, 1, row))
             }
             _ => {
-                let mut found = row.operands.iter().skip(1).filter_map(|operand| self.known_operand(inst, operand));
+                let mut found = row
+                    .operands
+                    .iter()
+                    .skip(1)
+                    .filter_map(|operand| self.known_operand(inst, operand));
                 let first = found.next()?;
                 found.all(|place| place.symbol == first.symbol).then_some(Place {
                     symbol: first.symbol,
@@ -205,17 +222,21 @@ impl<'u> Places<'u> {
         if row.op.has("hi") {
             return None;
         }
-        let (a, b) = (self.evaluator.operand(inst, row.operands.get(1)?)?, self.evaluator.operand(inst, row.operands.get(2)?)?);
+        let (a, b) = (
+            self.evaluator.operand(inst, row.operands.get(1)?)?,
+            self.evaluator.operand(inst, row.operands.get(2)?)?,
+        );
         Some(self.each(|thread| signed(a.of(thread), row).wrapping_mul(signed(b.of(thread), row))))
     }
 
     fn moved(&self, place: Place, by: Option<Exact>, sign: i64, row: &Inst) -> Place {
-        let offset = match (&place.offset, by) {
-            (Some(offset), Some(by)) => Some(self.each(|thread| {
-                (offset.of(thread) as i64).wrapping_add(signed(by.of(thread), row).wrapping_mul(sign))
-            })),
-            _ => None,
-        };
+        let offset =
+            match (&place.offset, by) {
+                (Some(offset), Some(by)) => Some(self.each(|thread| {
+                    (offset.of(thread) as i64).wrapping_add(signed(by.of(thread), row).wrapping_mul(sign))
+                })),
+                _ => None,
+            };
         Place {
             symbol: place.symbol,
             offset,
@@ -284,8 +305,11 @@ impl Footprint<'_> {
         if own.1 <= theirs.0 || theirs.1 <= own.0 {
             return None;
         }
-        let mut others: Vec<(i64, usize)> =
-            other.threads.iter().filter_map(|thread| Some((other.place.at(thread)?, thread))).collect();
+        let mut others: Vec<(i64, usize)> = other
+            .threads
+            .iter()
+            .filter_map(|thread| Some((other.place.at(thread)?, thread)))
+            .collect();
         others.sort_unstable();
         for first in self.threads.iter() {
             let start = self.place.at(first)?;

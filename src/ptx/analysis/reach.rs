@@ -42,7 +42,9 @@ impl Threads {
 
     /// Whether the thread is one of them.
     pub fn contains(self, thread: usize) -> bool {
-        self.0.get(thread / 64).is_some_and(|word| word >> (thread % 64) & 1 == 1)
+        self.0
+            .get(thread / 64)
+            .is_some_and(|word| word >> (thread % 64) & 1 == 1)
     }
 
     /// Those that are not in the other set.

@@ -1,10 +1,10 @@
 //! A small dataflow problem that several rules share: facts that some instructions start and others end, a bit each.
 
+use super::parting::condition;
+use crate::ptx::analysis::{Lanes, Unit};
 use crate::ptx::flow::dataflow::{Direction, Problem, Solution, solve};
 use crate::ptx::flow::{Cfg, ValueId};
 use crate::ptx::ir::InstId;
-use super::parting::condition;
-use crate::ptx::analysis::{Lanes, Unit};
 use rustc_hash::FxHashMap;
 
 /// Facts that hold on some path to a point.
@@ -83,7 +83,9 @@ impl Bits {
     /// The facts are about the threads that execute an instruction: they do not pass edges that these cannot take. Such are
     /// edges whose takers are known to be others, and those on the other side of the predicate that chose them.
     pub(super) fn about(&mut self, unit: &Unit, lanes: &Lanes, inst: InstId, bits: u64) {
-        let Some(company) = lanes.company(unit, inst) else { return };
+        let Some(company) = lanes.company(unit, inst) else {
+            return;
+        };
         let block = unit.cfg.block_of(inst);
         let chosen: Vec<(ValueId, u32)> = company
             .apart
@@ -92,11 +94,17 @@ impl Bits {
             .filter_map(|apart| Some((condition(unit, apart.block)?, arm_of(unit, lanes, apart.block, block)?)))
             .collect();
         for from in 0..unit.cfg.blocks() {
-            let [target, fall] = unit.cfg.succs().next(from) else { continue };
+            let [target, fall] = unit.cfg.succs().next(from) else {
+                continue;
+            };
             let value = condition(unit, from);
             for (at, to) in [(0, *target), (1, *fall)] {
-                let others = lanes.takers(from, to).is_some_and(|takers| takers.common(company.threads).is_empty());
-                let refused = chosen.iter().any(|(chooser, arm)| value == Some(*chooser) && side(unit, from, at) != *arm);
+                let others = lanes
+                    .takers(from, to)
+                    .is_some_and(|takers| takers.common(company.threads).is_empty());
+                let refused = chosen
+                    .iter()
+                    .any(|(chooser, arm)| value == Some(*chooser) && side(unit, from, at) != *arm);
                 if others || refused {
                     *self.blocked.entry((from, to)).or_default() |= bits;
                 }
@@ -124,7 +132,10 @@ impl Holding<'_> {
 
 /// Whether the predicate behind a two-way branch holds (1) or not (0) where its `at`-th successor is taken.
 fn side(unit: &Unit, block: u32, at: usize) -> u32 {
-    let last = unit.cfg.last(block).and_then(|last| unit.body.insts[last.index()].guard);
+    let last = unit
+        .cfg
+        .last(block)
+        .and_then(|last| unit.body.insts[last.index()].guard);
     let negated = last.is_some_and(|guard| guard.negated);
     u32::from((at == 0) != negated)
 }
@@ -132,7 +143,11 @@ fn side(unit: &Unit, block: u32, at: usize) -> u32 {
 /// On which side of a branch a block lies; `None` where on both.
 fn arm_of(unit: &Unit, lanes: &Lanes, branch: u32, block: u32) -> Option<u32> {
     let succs = unit.cfg.succs().next(branch);
-    let within = |at: usize| succs.get(at).is_some_and(|arm| lanes.converge().arm(branch, &[*arm]).contains(&block));
+    let within = |at: usize| {
+        succs
+            .get(at)
+            .is_some_and(|arm| lanes.converge().arm(branch, &[*arm]).contains(&block))
+    };
     match (within(0), within(1)) {
         (true, false) => Some(side(unit, branch, 0)),
         (false, true) => Some(side(unit, branch, 1)),

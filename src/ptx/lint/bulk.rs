@@ -123,7 +123,8 @@ fn way(row: &Inst) -> Option<Way> {
 
 fn reads_by_descriptor(row: &Inst) -> bool {
     let name = row.op.row.map_or("", |row| row.name);
-    row.op.effect == Effect::Async && (name == "wgmma.mma_async" || name.starts_with("tcgen05.mma") || name == "tcgen05.cp")
+    row.op.effect == Effect::Async
+        && (name == "wgmma.mma_async" || name.starts_with("tcgen05.mma") || name == "tcgen05.cp")
 }
 
 fn write(unit: &Unit, lanes: &Lanes, places: &mut Places, inst: InstId, row: &Inst) -> Option<Write> {
@@ -137,7 +138,9 @@ fn write(unit: &Unit, lanes: &Lanes, places: &mut Places, inst: InstId, row: &In
         _ => None,
     })?;
     let place = places.address(inst, address)?;
-    let size = row.as_mem().map_or(16, |view| i64::from(view.ty.bytes()) * i64::from(view.lanes));
+    let size = row
+        .as_mem()
+        .map_or(16, |view| i64::from(view.ty.bytes()) * i64::from(view.lanes));
     Some(Write {
         inst,
         place,

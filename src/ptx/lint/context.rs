@@ -20,6 +20,8 @@ use std::rc::Rc;
 pub struct Context<'p> {
     /// The text's module and spans.
     pub parsed: &'p Parsed,
+    /// The text.
+    pub text: &'p str,
     /// The functions that some rule looks at.
     pub analysis: Analysis<'p>,
     /// Offsets at which lines start.
@@ -38,6 +40,7 @@ impl<'p> Context<'p> {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self {
             parsed,
+            text,
             analysis: Analysis::new(&parsed.module, launch.block, is_interesting),
             lines: std::iter::once(0)
                 .chain(newlines.map(|(at, _)| at as u32 + 1))
@@ -96,26 +99,38 @@ impl<'p> Context<'p> {
 
     /// What lanes of a warp execute together.
     pub(super) fn warps(&self) -> &[Sites] {
-        self.warps
-            .get_or_init(|| self.units().filter_map(|unit| warps::find(unit, || self.lanes(unit))).collect())
+        self.warps.get_or_init(|| {
+            self.units()
+                .filter_map(|unit| warps::find(unit, || self.lanes(unit)))
+                .collect()
+        })
     }
 
     /// Asynchronous copies, and what is read or refilled too early.
     pub(super) fn copies(&self) -> &[Copies] {
-        self.copies
-            .get_or_init(|| self.units().filter_map(|unit| copies::find(unit, || self.lanes(unit))).collect())
+        self.copies.get_or_init(|| {
+            self.units()
+                .filter_map(|unit| copies::find(unit, || self.lanes(unit)))
+                .collect()
+        })
     }
 
     /// Bulk copies and the rest of the asynchronous proxy.
     pub(super) fn bulks(&self) -> &[Bulks] {
-        self.bulks
-            .get_or_init(|| self.units().filter_map(|unit| bulk::find(unit, || self.lanes(unit))).collect())
+        self.bulks.get_or_init(|| {
+            self.units()
+                .filter_map(|unit| bulk::find(unit, || self.lanes(unit)))
+                .collect()
+        })
     }
 
     /// What is done to mbarriers.
     pub(super) fn mbarriers(&self) -> &[Uses] {
-        self.mbarriers
-            .get_or_init(|| self.units().filter_map(|unit| mbarriers::find(unit, || self.lanes(unit))).collect())
+        self.mbarriers.get_or_init(|| {
+            self.units()
+                .filter_map(|unit| mbarriers::find(unit, || self.lanes(unit)))
+                .collect()
+        })
     }
 }
 
@@ -134,7 +149,10 @@ fn is_cooperative(inst: &Inst) -> bool {
 fn is_interesting(_: FuncId, body: &Body, barriers: &[BarrierSite]) -> bool {
     let promises = |effect| matches!(effect, Effect::Branch | Effect::Call | Effect::Exit);
     !barriers.is_empty()
-        || body.insts.iter().any(|inst| warps::is_site(inst) || is_cooperative(inst))
+        || body
+            .insts
+            .iter()
+            .any(|inst| warps::is_site(inst) || is_cooperative(inst))
         || body
             .insts
             .iter()

@@ -93,9 +93,8 @@ impl Uses {
 
     /// What is done to an object; `None` where something else may be it too.
     pub(super) fn of(&self, object: (SymbolId, i64)) -> Option<Vec<&Use>> {
-        let unclear = |one: &&Use| {
-            one.object().is_none() && one.place.as_ref().is_none_or(|place| place.symbol == object.0)
-        };
+        let unclear =
+            |one: &&Use| one.object().is_none() && one.place.as_ref().is_none_or(|place| place.symbol == object.0);
         if !self.closed || self.uses.iter().any(|one| unclear(&one)) {
             return None;
         }
@@ -118,7 +117,9 @@ pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Lanes>) -> Option<Uses> {
         if !unit.cfg.is_reachable(unit.cfg.block_of(inst)) {
             continue;
         }
-        let Some((act, operand)) = act(&mut places, inst, row) else { continue };
+        let Some((act, operand)) = act(&mut places, inst, row) else {
+            continue;
+        };
         found.uses.push(Use {
             inst,
             act,
@@ -139,7 +140,11 @@ fn act<'r>(places: &mut Places, inst: InstId, row: &'r Inst) -> Option<(Act, &'r
         let exact = places.evaluator().operand(inst, row.operands.get(at)?)?;
         Some(exact.constant()? & 0xffff_ffff)
     };
-    let brackets = || row.operands.iter().filter(|operand| matches!(operand, Operand::Address(_) | Operand::Bracket(_)));
+    let brackets = || {
+        row.operands
+            .iter()
+            .filter(|operand| matches!(operand, Operand::Address(_) | Operand::Bracket(_)))
+    };
     Some(match name {
         "mbarrier.init" => (Act::Init(number(1)), operand(0)?),
         "mbarrier.inval" => (Act::Inval, operand(0)?),
@@ -147,17 +152,21 @@ fn act<'r>(places: &mut Places, inst: InstId, row: &'r Inst) -> Option<(Act, &'r
         "mbarrier.complete_tx" => (Act::Bytes(number(1)), operand(0)?),
         "mbarrier.arrive" => {
             let expects = row.op.has("expect_tx").then(|| number(2));
-            let count = if expects.is_some() || row.operands.len() < 3 { Some(1) } else { number(2) };
-            let drops = row.op.has("arrive_drop");
-            let act = Act::Arrive {
-                count,
-                expects,
-                drops,
+            let count = if expects.is_some() || row.operands.len() < 3 {
+                Some(1)
+            } else {
+                number(2)
             };
+            let drops = row.op.has("arrive_drop");
+            let act = Act::Arrive { count, expects, drops };
             (act, operand(1)?)
         }
         "mbarrier.test_wait" | "mbarrier.try_wait" => {
-            let act = if row.op.has("parity") { Act::Parity(number(2).map(|parity| parity & 1)) } else { Act::Token };
+            let act = if row.op.has("parity") {
+                Act::Parity(number(2).map(|parity| parity & 1))
+            } else {
+                Act::Token
+            };
             (act, operand(1)?)
         }
         "cp.async.mbarrier.arrive" if row.op.has("noinc") => (Act::Deferred, operand(0)?),
@@ -166,7 +175,9 @@ fn act<'r>(places: &mut Places, inst: InstId, row: &'r Inst) -> Option<(Act, &'r
             (Act::Bytes(number(2)), brackets().nth(2)?)
         }
         "cp.async.bulk.tensor" if row.op.has("mbarrier::complete_tx::bytes") => (Act::Bytes(None), brackets().nth(2)?),
-        "st.async" | "red.async" if row.op.has("mbarrier::complete_tx::bytes") => (Act::Bytes(None), brackets().nth(1)?),
+        "st.async" | "red.async" if row.op.has("mbarrier::complete_tx::bytes") => {
+            (Act::Bytes(None), brackets().nth(1)?)
+        }
         "clusterlaunchcontrol.try_cancel" => (Act::Bytes(Some(16)), brackets().nth(1)?),
         "tcgen05.commit" => (Act::Deferred, operand(0)?),
         _ => return None,

@@ -1,5 +1,6 @@
 //! What a rule is, and which there are.
 
+use super::catalogue;
 use super::context::Context;
 use super::rules;
 use crate::ptx::diag::{Code, Diag, Level};
@@ -62,6 +63,8 @@ pub const RULES: &[Rule] = &[
     rules::bar019::RULE,
     rules::isa020::RULE,
     rules::isa021::RULE,
+    rules::lint001::RULE,
+    rules::lint002::RULE,
     rules::warp001::RULE,
     rules::warp002::RULE,
     rules::warp003::RULE,
@@ -81,7 +84,20 @@ pub fn rule_named(name: &str) -> Option<&'static Rule> {
         .find(|rule| rule.code.id.eq_ignore_ascii_case(name) || rule.code.name == name)
 }
 
+/// Groups of rules that speak of taste and speed: they run only where they are asked for.
+const OPT_IN: &[&str] = &["NUM", "PERF"];
+
 impl Rule {
+    /// The group: `BAR` of `BAR001`.
+    pub fn group(&self) -> &'static str {
+        catalogue::group(self.code)
+    }
+
+    /// Whether the rule runs only where it is asked for.
+    pub fn is_opt_in(&self) -> bool {
+        OPT_IN.contains(&self.group())
+    }
+
     /// The examples in the explanation: one that the rule finds fault with, and one that it does not.
     pub fn examples(&self) -> impl Iterator<Item = &'static str> {
         self.explanation

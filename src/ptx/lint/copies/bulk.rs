@@ -34,16 +34,20 @@ pub(super) fn early(unit: &Unit, lanes: &Lanes, places: &mut Places, reads: &mut
     }
     let holding = bits.follow(&unit.cfg);
     let mut found: Vec<Early> = Vec::new();
-    for read in reads.iter_mut().filter(|read| read.place.as_ref().is_some_and(|place| place.offset.is_some())) {
+    for read in reads
+        .iter_mut()
+        .filter(|read| read.place.as_ref().is_some_and(|place| place.offset.is_some()))
+    {
         let state = holding.before(read.inst);
         if state == 0 {
             continue;
         }
         read.company = lanes.company(unit, read.inst);
         for (copy, _) in loaded.iter().zip(0u32..).filter(|(_, at)| state >> at & 1 == 1) {
-            let said = found.iter().any(|early| early.copy == copy.target.inst || early.read == read.inst);
-            if !said
-                && let Some(clash) = clash(unit, lanes, &copy.target, read, |_, _| true) {
+            let said = found
+                .iter()
+                .any(|early| early.copy == copy.target.inst || early.read == read.inst);
+            if !said && let Some(clash) = clash(unit, lanes, &copy.target, read, |_, _| true) {
                 found.push(Early {
                     copy: copy.target.inst,
                     read: read.inst,
@@ -63,7 +67,12 @@ fn loaded(unit: &Unit, places: &mut Places, inst: InstId, row: &Inst) -> Option<
     let size = size.and_then(|size| places.evaluator().operand(inst, size)?.constant());
     target.size = size.map_or(16, |size| (size & 0xffff_ffff) as i64);
     let is_bracket = |operand: &&Operand| matches!(operand, Operand::Address(_) | Operand::Bracket(_));
-    let object = row.operands.iter().filter(is_bracket).nth(2).and_then(|operand| places.operand(inst, operand));
+    let object = row
+        .operands
+        .iter()
+        .filter(is_bracket)
+        .nth(2)
+        .and_then(|operand| places.operand(inst, operand));
     Some(Loaded { target, object })
 }
 

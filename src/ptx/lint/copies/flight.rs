@@ -120,7 +120,12 @@ fn waited(bits: u32, groups: Option<u32>) -> u32 {
 /// What an instruction does to groups of a family.
 fn event(unit: &Unit, inst: u32, row: &Inst, family: Family) -> Option<Event> {
     let text: &str = &row.op.text;
-    let groups = || row.operands.first().and_then(Operand::as_int).map_or(0, |groups| groups.clamp(0, 7) as u32);
+    let groups = || {
+        row.operands
+            .first()
+            .and_then(Operand::as_int)
+            .map_or(0, |groups| groups.clamp(0, 7) as u32)
+    };
     match family {
         Family::Copies if text == "cp.async.commit_group" => Some(Event::Commit),
         Family::Copies if text == "cp.async.wait_all" => Some(Event::Wait(None)),
@@ -141,7 +146,8 @@ impl Flight {
         }
         let mut by_mbarrier = false;
         for (inst, row) in (0u32..).zip(&unit.body.insts) {
-            by_mbarrier |= family == Family::Copies && row.op.row.is_some_and(|row| row.name == "cp.async.mbarrier.arrive");
+            by_mbarrier |=
+                family == Family::Copies && row.op.row.is_some_and(|row| row.name == "cp.async.mbarrier.arrive");
             if !events.contains_key(&inst)
                 && let Some(event) = event(unit, inst, row, family)
             {

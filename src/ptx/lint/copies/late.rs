@@ -91,7 +91,11 @@ impl Search<'_> {
                     }
                 }
                 let row = &self.unit.body.insts[inst.index()];
-                for operand in row.operands.iter().filter(|operand| matches!(operand, Operand::Vector(_))) {
+                for operand in row
+                    .operands
+                    .iter()
+                    .filter(|operand| matches!(operand, Operand::Vector(_)))
+                {
                     operand.for_each_reg(&mut |reg| {
                         involve(&mut self.regs, reg, at, *inst);
                     });
@@ -143,7 +147,13 @@ impl Search<'_> {
                 }
             }
         }
-        for value in self.unit.ssa.defs(inst).iter().filter_map(|def| self.unit.ssa.value(*def)) {
+        for value in self
+            .unit
+            .ssa
+            .defs(inst)
+            .iter()
+            .filter_map(|def| self.unit.ssa.value(*def))
+        {
             for (batch, work) in self.regs.get(&value.reg).into_iter().flatten() {
                 // In front of the batch's first use of it, the register is still free.
                 let after = inst > *work || self.unit.cfg.block_of(inst) != self.unit.cfg.block_of(*work);

@@ -13,7 +13,7 @@ use refill::refills;
 
 use crate::ptx::analysis::{Clash, Company, Footprint, Lanes, Place, Places, Unit};
 use crate::ptx::flow::ValueId;
-use crate::ptx::ir::{Address, Base, BarrierOp, FuncId, Inst, InstId, Operand};
+use crate::ptx::ir::{Address, BarrierOp, Base, FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
 use flight::{Family, Flight};
@@ -132,7 +132,9 @@ fn reads(unit: &Unit, places: &mut Places) -> Vec<Access> {
     let mut found = Vec::new();
     for (inst, row) in (0..).map(InstId).zip(&unit.body.insts) {
         let spreads = row.op.base() == "ldmatrix";
-        let loads = row.op.effect == Effect::Load && matches!(row.op.space, Space::Shared | Space::Generic) && row.op.base() == "ld";
+        let loads = row.op.effect == Effect::Load
+            && matches!(row.op.space, Space::Shared | Space::Generic)
+            && row.op.base() == "ld";
         if (loads || spreads)
             && unit.cfg.is_reachable(unit.cfg.block_of(inst))
             && let Some(access) = access(unit, places, inst, row, spreads)
@@ -181,7 +183,9 @@ fn target(unit: &Unit, places: &mut Places, inst: InstId) -> Option<Access> {
 }
 
 fn access_of_copy(unit: &Unit, places: &mut Places, inst: InstId, row: &Inst) -> Option<Access> {
-    let Some(Operand::Address(address)) = row.operands.first() else { return None };
+    let Some(Operand::Address(address)) = row.operands.first() else {
+        return None;
+    };
     Some(Access {
         inst,
         place: places.address(inst, address),
@@ -192,13 +196,24 @@ fn access_of_copy(unit: &Unit, places: &mut Places, inst: InstId, row: &Inst) ->
     })
 }
 
-fn judge(unit: &Unit, lanes: &Lanes, places: &mut Places, batches: &[Batch], mut reads: Vec<Access>, copies: &mut Copies) {
+fn judge(
+    unit: &Unit,
+    lanes: &Lanes,
+    places: &mut Places,
+    batches: &[Batch],
+    mut reads: Vec<Access>,
+    copies: &mut Copies,
+) {
     let flight = Flight::new(unit, batches, Family::Copies);
     copies.idle = flight.idle(unit);
     let places_read: Vec<InstId> = reads.iter().map(|read| read.inst).collect();
     let states = flight.before(unit, &places_read);
     for (at, batch) in batches.iter().enumerate() {
-        let targets: Vec<Access> = batch.insts.iter().filter_map(|inst| target(unit, places, *inst)).collect();
+        let targets: Vec<Access> = batch
+            .insts
+            .iter()
+            .filter_map(|inst| target(unit, places, *inst))
+            .collect();
         let mut found = None;
         for (read, states) in reads.iter_mut().zip(&states) {
             if states[at] == 0 {
@@ -209,12 +224,21 @@ fn judge(unit: &Unit, lanes: &Lanes, places: &mut Places, batches: &[Batch], mut
                 break;
             }
         }
-        copies.early.extend(found.or_else(|| never(unit, batch, &targets, &reads, &flight)));
+        copies
+            .early
+            .extend(found.or_else(|| never(unit, batch, &targets, &reads, &flight)));
     }
 }
 
 /// A read while the batch may be under way, if it touches what the batch writes.
-fn early(unit: &Unit, lanes: &Lanes, flight: &Flight, states: u32, targets: &[Access], read: &mut Access) -> Option<Early> {
+fn early(
+    unit: &Unit,
+    lanes: &Lanes,
+    flight: &Flight,
+    states: u32,
+    targets: &[Access],
+    read: &mut Access,
+) -> Option<Early> {
     let fault = flight.fault(states, read.inst)?;
     if read.company.is_none() {
         read.company = lanes.company(unit, read.inst);
@@ -254,13 +278,24 @@ fn early(unit: &Unit, lanes: &Lanes, flight: &Flight, states: u32, targets: &[Ac
 /// Whether the base may have another value at the read than at the copy: it is made anew in a loop around both.
 fn moves_between(unit: &Unit, target: &Access, read: &Access) -> bool {
     let Some((value, _)) = target.base else { return true };
-    let Some(made) = unit.ssa.value(value).map(|value| value.block) else { return true };
+    let Some(made) = unit.ssa.value(value).map(|value| value.block) else {
+        return true;
+    };
     let (copy, read) = (unit.cfg.block_of(target.inst), unit.cfg.block_of(read.inst));
-    let in_loop = unit.loops.around(made).any(|id| unit.loops.contains(id, copy) && unit.loops.contains(id, read));
+    let in_loop = unit
+        .loops
+        .around(made)
+        .any(|id| unit.loops.contains(id, copy) && unit.loops.contains(id, read));
     in_loop && (read != copy || !unit.cfg.dom().dominates(copy, read))
 }
 
-fn clash(unit: &Unit, lanes: &Lanes, target: &Access, read: &Access, wanted: impl Fn(usize, usize) -> bool) -> Option<Clash> {
+fn clash(
+    unit: &Unit,
+    lanes: &Lanes,
+    target: &Access,
+    read: &Access,
+    wanted: impl Fn(usize, usize) -> bool,
+) -> Option<Clash> {
     let (from, to) = (target.place.as_ref()?, read.place.as_ref()?);
     let writers = lanes.company(unit, target.inst)?;
     let readers = read.company.as_ref()?;
@@ -282,13 +317,16 @@ fn never(unit: &Unit, batch: &Batch, targets: &[Access], reads: &[Access], fligh
     let first = batch.insts.first()?;
     let block = unit.cfg.block_of(*first);
     let after = unit.cfg.succs().reachable(unit.cfg.succs().next(block).iter().copied());
-    let follows = |inst: InstId| inst > *first && unit.cfg.block_of(inst) == block || after[unit.cfg.block_of(inst) as usize];
+    let follows =
+        |inst: InstId| inst > *first && unit.cfg.block_of(inst) == block || after[unit.cfg.block_of(inst) as usize];
     if flight.waits().any(follows) {
         return None;
     }
     let target = targets.iter().find(|target| target.place.is_some())?;
     let symbol = target.place.as_ref()?.symbol;
-    let read = reads.iter().find(|read| follows(read.inst) && read.place.as_ref().is_some_and(|place| place.symbol == symbol))?;
+    let read = reads
+        .iter()
+        .find(|read| follows(read.inst) && read.place.as_ref().is_some_and(|place| place.symbol == symbol))?;
     Some(Early {
         copy: target.inst,
         read: read.inst,
@@ -320,7 +358,11 @@ fn meeting(unit: &Unit, inst: u32) -> Option<Meeting> {
         }
         Effect::Warp if row.op.has("sync") => Some(Meeting::Warp),
         Effect::Mbarrier if row.op.has("try_wait") || row.op.has("test_wait") => Some(Meeting::Mbarrier),
-        Effect::Call => Some(if unit.barrier_at(inst).is_some() { Meeting::Cta } else { Meeting::Unknown }),
+        Effect::Call => Some(if unit.barrier_at(inst).is_some() {
+            Meeting::Cta
+        } else {
+            Meeting::Unknown
+        }),
         Effect::Other => (!row.op.is_known()).then_some(Meeting::Unknown),
         _ => None,
     }

@@ -66,8 +66,14 @@ pub(in crate::ptx::lint) fn refills(unit: &Unit, lanes: &Lanes, places: &mut Pla
         if !is_copy(row) && !is_bulk_load(row) || pairs.len() > 64 {
             continue;
         }
-        let Some(mut target) = access_of_copy(unit, places, inst, row) else { continue };
-        let size = row.operands.get(2).filter(|_| !row.op.has("tensor")).and_then(Operand::as_int);
+        let Some(mut target) = access_of_copy(unit, places, inst, row) else {
+            continue;
+        };
+        let size = row
+            .operands
+            .get(2)
+            .filter(|_| !row.op.has("tensor"))
+            .and_then(Operand::as_int);
         target.size = size.unwrap_or(16);
         let extent = bounds(&with_company(unit, lanes, &target));
         for ((at, read), own) in known.iter().zip(&extents) {

@@ -86,5 +86,7 @@ Commit the copies, wait for their group, then let the threads meet at a barrier.
 ";
 
 fn check(context: &Context) -> Vec<Diag> {
-    super::early::report(context, RULE.code, |fault| matches!(fault, Fault::NotAwaited | Fault::Never))
+    super::early::report(context, RULE.code, |fault| {
+        matches!(fault, Fault::NotAwaited | Fault::Never)
+    })
 }

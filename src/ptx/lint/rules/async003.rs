@@ -97,7 +97,9 @@ fn check(context: &Context) -> Vec<Diag> {
             let message = "this wait waits for nothing: no copy in flight is in a group that it covers";
             let diag = Diag::warning(RULE.code, context.span(copies.function, *wait), message)
                 .note("copies that are not committed belong to no group, and `wait_group N` leaves the N newest groups in flight");
-            found.push(diag.help("commit the copies first, and lower N to the number of newer groups that may stay in flight"));
+            found.push(
+                diag.help("commit the copies first, and lower N to the number of newer groups that may stay in flight"),
+            );
         }
     }
     found

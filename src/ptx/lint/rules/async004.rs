@@ -99,14 +99,26 @@ Let all threads meet between the last read of a stage and its refill.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for copies in context.copies() {
-        let Some(unit) = context.analysis.unit(copies.function) else { continue };
+        let Some(unit) = context.analysis.unit(copies.function) else {
+            continue;
+        };
         for refill in &copies.refills {
             let clash = refill.clash;
-            let level = if unit.shape.threads().is_some() { Level::Error } else { Level::Warning };
+            let level = if unit.shape.threads().is_some() {
+                Level::Error
+            } else {
+                Level::Warning
+            };
             let message = "this copy overwrites what other threads may still read: no barrier since the read";
             let diag = Diag::new(RULE.code, level, context.span(unit.id, refill.copy), message)
-                .label(format!("thread {} writes byte {} of the array", clash.first, clash.byte))
-                .related(context.span(unit.id, refill.read), format!("thread {} reads it here", clash.second))
+                .label(format!(
+                    "thread {} writes byte {} of the array",
+                    clash.first, clash.byte
+                ))
+                .related(
+                    context.span(unit.id, refill.read),
+                    format!("thread {} reads it here", clash.second),
+                )
                 .help("add a barrier between the read and the copy");
             found.push(diag);
         }

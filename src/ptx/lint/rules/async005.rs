@@ -91,7 +91,9 @@ Put a barrier between the initialisation and the first use.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for uses in context.mbarriers() {
-        let Some(unit) = context.analysis.unit(uses.function) else { continue };
+        let Some(unit) = context.analysis.unit(uses.function) else {
+            continue;
+        };
         found.extend(unseen(context, unit, uses));
         found.extend(never(context, unit, uses));
         found.extend(unfenced(context, unit, uses));
@@ -107,11 +109,17 @@ fn unfenced(context: &Context, unit: &Unit, uses: &Uses) -> Option<Diag> {
     }
     let fences = (0..).map(InstId).zip(&unit.body.insts).filter(|(_, row)| {
         let text: &str = &row.op.text;
-        row.op.effect == Effect::Call || text.starts_with("fence.mbarrier_init") || text.starts_with("fence.proxy.async") || text.contains("cluster.arrive")
+        row.op.effect == Effect::Call
+            || text.starts_with("fence.mbarrier_init")
+            || text.starts_with("fence.proxy.async")
+            || text.contains("cluster.arrive")
     });
     fences.for_each(|(inst, _)| bits.end(inst, 1));
     let holding = bits.follow(&unit.cfg);
-    let copy = uses.uses.iter().find(|one| matches!(one.act, Act::Bytes(_)) && holding.before(one.inst) != 0)?;
+    let copy = uses
+        .uses
+        .iter()
+        .find(|one| matches!(one.act, Act::Bytes(_)) && holding.before(one.inst) != 0)?;
     let message = "a copy completes on this mbarrier, and no fence takes its initialisation to the asynchronous proxy";
     Some(
         Diag::info(RULE.code, context.span(unit.id, copy.inst), message)
@@ -160,16 +168,28 @@ impl Problem for Unseen<'_> {
 }
 
 fn unseen(context: &Context, unit: &Unit, uses: &Uses) -> Vec<Diag> {
-    let inits: Vec<&Use> = uses.uses.iter().filter(|one| matches!(one.act, Act::Init(_))).take(64).collect();
+    let inits: Vec<&Use> = uses
+        .uses
+        .iter()
+        .filter(|one| matches!(one.act, Act::Init(_)))
+        .take(64)
+        .collect();
     let bits = inits.iter().zip(0..).map(|(init, at)| (init.inst.0, 1 << at)).collect();
     let problem = Unseen { unit, inits: bits };
     let solution = solve(&problem, &unit.cfg);
     let mut found = Vec::new();
     let mut said = 0u64;
-    for one in uses.uses.iter().filter(|one| !matches!(one.act, Act::Init(_) | Act::Inval)) {
+    for one in uses
+        .uses
+        .iter()
+        .filter(|one| !matches!(one.act, Act::Init(_) | Act::Inval))
+    {
         let state = solution.before(&problem, &unit.cfg, one.inst.0) & !said;
         let pending = inits.iter().enumerate().filter(|(at, _)| state >> at & 1 == 1);
-        let Some((at, init)) = pending.into_iter().find(|(_, init)| init.object().is_some() && init.object() == one.object()) else {
+        let Some((at, init)) = pending
+            .into_iter()
+            .find(|(_, init)| init.object().is_some() && init.object() == one.object())
+        else {
             continue;
         };
         let Some(thread) = stranger(init, one) else { continue };
@@ -210,7 +230,10 @@ fn never(context: &Context, unit: &Unit, uses: &Uses) -> Vec<Diag> {
         }
         let Some(first) = own.first() else { continue };
         let message = "the mbarrier is used and never initialised";
-        found.push(Diag::error(RULE.code, context.span(unit.id, first.inst), message).help("initialise it with `mbarrier.init` in one thread, then let all meet at a barrier"));
+        found.push(
+            Diag::error(RULE.code, context.span(unit.id, first.inst), message)
+                .help("initialise it with `mbarrier.init` in one thread, then let all meet at a barrier"),
+        );
     }
     found
 }

@@ -89,7 +89,9 @@ Initialise the mbarrier with the number of threads that arrive in a phase.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for uses in context.mbarriers() {
-        let Some(unit) = context.analysis.unit(uses.function) else { continue };
+        let Some(unit) = context.analysis.unit(uses.function) else {
+            continue;
+        };
         for object in uses.objects() {
             found.extend(judge(context, unit, uses, object));
         }
@@ -112,7 +114,9 @@ fn count(own: &[&Use]) -> Option<(u64, InstId)> {
 fn arrivals(one: &Use) -> Option<u64> {
     let threads = u64::from(one.company.as_ref()?.threads.len());
     match one.act {
-        Act::Arrive { count, drops: false, .. } => Some(count? * threads),
+        Act::Arrive {
+            count, drops: false, ..
+        } => Some(count? * threads),
         Act::Deferred => Some(threads),
         Act::Raised => Some(0),
         _ => None,
@@ -139,8 +143,10 @@ fn judge(context: &Context, unit: &Unit, uses: &Uses, object: (SymbolId, i64)) -
             one.company.as_ref().is_some_and(|company| company.sure) && reach.is_sure(unit.cfg.block_of(one.inst))
         };
         let exact = unit.shape.threads().is_some() && arriving.iter().all(settled);
-        if exact && (total % count != 0 || (arriving.len() == 1 && total > count)) {
-            let what = format!("{total} arrivals come to an mbarrier whose phase takes {count}: it completes before all have arrived");
+        if exact && (!total.is_multiple_of(count) || (arriving.len() == 1 && total > count)) {
+            let what = format!(
+                "{total} arrivals come to an mbarrier whose phase takes {count}: it completes before all have arrived"
+            );
             return Some(say(context, unit, init, &arriving, what));
         }
         return None;
@@ -152,9 +158,11 @@ fn judge(context: &Context, unit: &Unit, uses: &Uses, object: (SymbolId, i64)) -
         one.in_loop == Some(id) && unit.loops.get(id).latches.iter().all(dominates)
     };
     let sure = |one: &&Use| one.company.as_ref().is_some_and(|company| company.sure);
-    let waited = waits.iter().all(|wait| unit.loops.contains(id, unit.cfg.block_of(wait.inst)));
+    let waited = waits
+        .iter()
+        .all(|wait| unit.loops.contains(id, unit.cfg.block_of(wait.inst)));
     let known = unit.shape.threads().is_some() && arriving.iter().all(|one| every_round(one) && sure(one)) && waited;
-    (known && total != count && total % count != 0).then(|| {
+    (known && total != count && !total.is_multiple_of(count)).then(|| {
         let what = format!("{total} arrivals come in each round to an mbarrier whose phase takes {count}");
         say(context, unit, init, &arriving, what)
     })
@@ -164,7 +172,10 @@ fn say(context: &Context, unit: &Unit, init: InstId, arriving: &[&Use], message:
     let mut diag = Diag::error(RULE.code, context.span(unit.id, init), message);
     for one in arriving.iter().take(6) {
         let threads = one.company.as_ref().map_or(0, |company| company.threads.len());
-        diag = diag.related(context.span(unit.id, one.inst), format!("{threads} threads arrive here"));
+        diag = diag.related(
+            context.span(unit.id, one.inst),
+            format!("{threads} threads arrive here"),
+        );
     }
     diag.help("initialise it with the number of arrivals of one phase")
 }

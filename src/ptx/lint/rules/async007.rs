@@ -105,7 +105,9 @@ Expect exactly the bytes of all copies of the phase.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for uses in context.mbarriers() {
-        let Some(unit) = context.analysis.unit(uses.function) else { continue };
+        let Some(unit) = context.analysis.unit(uses.function) else {
+            continue;
+        };
         for object in uses.objects() {
             found.extend(judge(context, unit, uses, object));
         }
@@ -115,26 +117,41 @@ fn check(context: &Context) -> Vec<Diag> {
 
 fn judge(context: &Context, unit: &Unit, uses: &Uses, object: (SymbolId, i64)) -> Option<Diag> {
     let own = uses.of(object)?;
-    let expects: Vec<(&Use, u64)> = own.iter().filter_map(|one| expected(one).map(|bytes| Some((*one, bytes?)))).collect::<Option<_>>()?;
-    let copies: Vec<(&Use, u64)> = own.iter().filter_map(|one| copied(one).map(|bytes| Some((*one, bytes?)))).collect::<Option<_>>()?;
+    let expects: Vec<(&Use, u64)> = own
+        .iter()
+        .filter_map(|one| expected(one).map(|bytes| Some((*one, bytes?))))
+        .collect::<Option<_>>()?;
+    let copies: Vec<(&Use, u64)> = own
+        .iter()
+        .filter_map(|one| copied(one).map(|bytes| Some((*one, bytes?))))
+        .collect::<Option<_>>()?;
     let (first, _) = expects.first()?;
     let block = unit.cfg.block_of(first.inst);
     let all = || expects.iter().chain(&copies);
     let guarded = |one: &Use| unit.body.insts[one.inst.index()].guard != unit.body.insts[first.inst.index()].guard;
     let multicast = |one: &Use| unit.body.insts[one.inst.index()].op.has("multicast::cluster");
-    if copies.is_empty() || all().any(|(one, _)| unit.cfg.block_of(one.inst) != block || guarded(one) || multicast(one)) {
+    if copies.is_empty() || all().any(|(one, _)| unit.cfg.block_of(one.inst) != block || guarded(one) || multicast(one))
+    {
         return None;
     }
-    let (expected, copied): (u64, u64) = (expects.iter().map(|one| one.1).sum(), copies.iter().map(|one| one.1).sum());
+    let (expected, copied): (u64, u64) = (
+        expects.iter().map(|one| one.1).sum(),
+        copies.iter().map(|one| one.1).sum(),
+    );
     if expected == copied {
         return None;
     }
-    let message = format!("{expected} bytes are expected, but the copies that complete on this mbarrier bring {copied}");
+    let message =
+        format!("{expected} bytes are expected, but the copies that complete on this mbarrier bring {copied}");
     let mut diag = Diag::error(RULE.code, context.span(unit.id, first.inst), message);
     for (one, bytes) in copies.iter().take(6) {
         diag = diag.related(context.span(unit.id, one.inst), format!("{bytes} bytes"));
     }
-    let what = if copied < expected { "the phase never completes" } else { "the surplus is taken off a later phase" };
+    let what = if copied < expected {
+        "the phase never completes"
+    } else {
+        "the surplus is taken off a later phase"
+    };
     Some(diag.note(what).help(format!("expect {copied} bytes")))
 }
 

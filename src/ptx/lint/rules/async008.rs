@@ -123,9 +123,14 @@ Flip the parity in each round in which a phase completes, and start with 0.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for uses in context.mbarriers() {
-        let Some(unit) = context.analysis.unit(uses.function) else { continue };
+        let Some(unit) = context.analysis.unit(uses.function) else {
+            continue;
+        };
         let mut own = uses.objects().into_iter().filter_map(|object| uses.of(object));
-        let mut diags: Vec<Diag> = own.by_ref().filter_map(|own| frozen(context, unit, &own).or_else(|| wrong_start(context, unit, &own))).collect();
+        let mut diags: Vec<Diag> = own
+            .by_ref()
+            .filter_map(|own| frozen(context, unit, &own).or_else(|| wrong_start(context, unit, &own)))
+            .collect();
         // Several mbarriers with one mistake are one finding.
         for other in diags.drain(1.min(diags.len())..).collect::<Vec<_>>() {
             if let Some(first) = diags.first_mut() {
@@ -143,11 +148,24 @@ fn check(context: &Context) -> Vec<Diag> {
 /// A wait for the same parity in each round of a loop that completes a phase.
 fn frozen(context: &Context, unit: &Unit, own: &[&Use]) -> Option<Diag> {
     for wait in own.iter().filter(|one| matches!(one.act, Act::Parity(_))) {
-        let Some(id) = unit.loops.around(unit.cfg.block_of(wait.inst)).find(|id| !is_spin(unit, *id)) else { continue };
+        let Some(id) = unit
+            .loops
+            .around(unit.cfg.block_of(wait.inst))
+            .find(|id| !is_spin(unit, *id))
+        else {
+            continue;
+        };
         let inside = |one: &&&Use| unit.loops.contains(id, unit.cfg.block_of(one.inst));
         let mut within = own.iter().filter(inside);
-        let arrives = own.iter().any(|one| one.arrives() && one.in_loop.is_some() && !one.remote);
-        let passed = unit.loops.get(id).latches.iter().all(|latch| unit.cfg.dom().dominates(unit.cfg.block_of(wait.inst), *latch));
+        let arrives = own
+            .iter()
+            .any(|one| one.arrives() && one.in_loop.is_some() && !one.remote);
+        let passed = unit
+            .loops
+            .get(id)
+            .latches
+            .iter()
+            .all(|latch| unit.cfg.dom().dominates(unit.cfg.block_of(wait.inst), *latch));
         if !arrives || !passed || !is_fixed(unit, wait, id) {
             continue;
         }
@@ -167,7 +185,10 @@ fn frozen(context: &Context, unit: &Unit, own: &[&Use]) -> Option<Diag> {
         let mut diag = Diag::new(RULE.code, level, context.span(unit.id, wait.inst), message)
             .related(context.span(unit.id, InstId(first)), "the loop starts here");
         if let Some(arrival) = own.iter().find(|one| one.arrives()) {
-            diag = diag.related(context.span(unit.id, arrival.inst), "a phase completes with this arrival");
+            diag = diag.related(
+                context.span(unit.id, arrival.inst),
+                "a phase completes with this arrival",
+            );
         }
         return Some(diag.help("keep the parity in a register and flip it once a phase"));
     }
@@ -187,7 +208,11 @@ fn is_fixed(unit: &Unit, wait: &Use, id: LoopId) -> bool {
         return true;
     }
     let row = &unit.body.insts[wait.inst.index()];
-    let value = row.operands.get(2).and_then(Operand::as_reg).and_then(|reg| unit.ssa.use_of(wait.inst, reg));
+    let value = row
+        .operands
+        .get(2)
+        .and_then(Operand::as_reg)
+        .and_then(|reg| unit.ssa.use_of(wait.inst, reg));
     let made = value.and_then(|value| unit.ssa.value(value)).map(|value| value.block);
     made.is_some_and(|block| !unit.loops.contains(id, block))
 }

@@ -90,7 +90,9 @@ Declare it as `.shared .align 8 .b64`, and initialise it anew after `mbarrier.in
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for uses in context.mbarriers() {
-        let Some(unit) = context.analysis.unit(uses.function) else { continue };
+        let Some(unit) = context.analysis.unit(uses.function) else {
+            continue;
+        };
         let mut said = FxHashSet::default();
         for one in &uses.uses {
             if let Some((symbol, diag)) = misaligned(context, unit, one)
@@ -108,7 +110,10 @@ fn misaligned(context: &Context, unit: &Unit, one: &Use) -> Option<(SymbolId, Di
     let place = one.place.as_ref()?;
     let variable = unit.module.variable(place.symbol)?;
     let company = one.company.as_ref()?;
-    let bad = company.threads.iter().find_map(|thread| place.at(thread).filter(|at| at % 8 != 0).map(|at| (thread, at)));
+    let bad = company
+        .threads
+        .iter()
+        .find_map(|thread| place.at(thread).filter(|at| at % 8 != 0).map(|at| (thread, at)));
     let name = unit.module.name(place.symbol);
     let span = context.span(unit.id, one.inst);
     let diag = match bad {
@@ -117,7 +122,10 @@ fn misaligned(context: &Context, unit: &Unit, one: &Use) -> Option<(SymbolId, Di
             Diag::error(RULE.code, span, message).label(format!("in thread {thread}"))
         }
         None if variable.alignment() < 8 && place.offset.is_some() && variable.linkage != Linkage::Extern => {
-            let message = format!("the mbarrier lies in `{name}`, which is aligned to {} bytes only", variable.alignment());
+            let message = format!(
+                "the mbarrier lies in `{name}`, which is aligned to {} bytes only",
+                variable.alignment()
+            );
             Diag::warning(RULE.code, span, message)
         }
         _ => return None,
@@ -164,7 +172,10 @@ fn stale(context: &Context, unit: &Unit, uses: &Uses) -> Vec<Diag> {
     }
     let objects = uses.objects();
     let bit = |one: &Use| {
-        let at = objects.iter().position(|object| Some(*object) == one.object()).filter(|at| *at < 64)?;
+        let at = objects
+            .iter()
+            .position(|object| Some(*object) == one.object())
+            .filter(|at| *at < 64)?;
         Some(1u64 << at)
     };
     let event = |one: &Use| match one.act {
@@ -182,7 +193,9 @@ fn stale(context: &Context, unit: &Unit, uses: &Uses) -> Vec<Diag> {
         let (valid, invalid) = solution.before(&problem, &unit.cfg, one.inst.0);
         if valid & bit == 0 && invalid & bit != 0 {
             let message = "the mbarrier is used after its invalidation";
-            found.push(Diag::error(RULE.code, context.span(unit.id, one.inst), message).help("initialise it again first"));
+            found.push(
+                Diag::error(RULE.code, context.span(unit.id, one.inst), message).help("initialise it again first"),
+            );
             break;
         }
     }

@@ -93,14 +93,19 @@ Execute `fence.proxy.async.shared::cta` behind the stores and before the barrier
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for bulks in context.bulks().iter().filter(|bulks| !bulks.writes.is_empty()) {
-        let Some(unit) = context.analysis.unit(bulks.function) else { continue };
+        let Some(unit) = context.analysis.unit(bulks.function) else {
+            continue;
+        };
         found.extend(judge(context, unit, bulks));
     }
     found
 }
 
 fn is_fence(row: &Inst) -> bool {
-    row.op.effect == Effect::Call || !row.op.is_known() || row.op.text.starts_with("fence.proxy.async") || row.op.text.starts_with("membar.proxy.async")
+    row.op.effect == Effect::Call
+        || !row.op.is_known()
+        || row.op.text.starts_with("fence.proxy.async")
+        || row.op.text.starts_with("membar.proxy.async")
 }
 
 fn judge(context: &Context, unit: &Unit, bulks: &Bulks) -> Vec<Diag> {
@@ -118,8 +123,14 @@ fn judge(context: &Context, unit: &Unit, bulks: &Bulks) -> Vec<Diag> {
     let mut said = FxHashSet::default();
     for copy in bulks.copies.iter().filter(|copy| copy.way == Way::Store) {
         let state = holding.before(copy.inst);
-        let unfenced = bulks.writes.iter().zip(0u32..).filter(|(_, at)| state >> at.min(&63) & 1 == 1);
-        let hit = unfenced.map(|(write, _)| write).find_map(|write| Some((write, touches(bulks, copy, write, fenced)?)));
+        let unfenced = bulks
+            .writes
+            .iter()
+            .zip(0u32..)
+            .filter(|(_, at)| state >> at.min(&63) & 1 == 1);
+        let hit = unfenced
+            .map(|(write, _)| write)
+            .find_map(|write| Some((write, touches(bulks, copy, write, fenced)?)));
         if let Some((write, level)) = hit
             && said.insert(write.inst)
         {
@@ -128,8 +139,17 @@ fn judge(context: &Context, unit: &Unit, bulks: &Bulks) -> Vec<Diag> {
     }
     for one in bulks.described.iter().filter(|_| !fenced) {
         let state = holding.before(one.inst);
-        let filled = |write: &&Write| one.places.iter().any(|place| place.symbol == write.place.symbol && only_stores_fill(bulks, place.symbol));
-        let mut unfenced = bulks.writes.iter().zip(0u32..).filter(|(_, at)| state >> at.min(&63) & 1 == 1).map(|(write, _)| write);
+        let filled = |write: &&Write| {
+            one.places
+                .iter()
+                .any(|place| place.symbol == write.place.symbol && only_stores_fill(bulks, place.symbol))
+        };
+        let mut unfenced = bulks
+            .writes
+            .iter()
+            .zip(0u32..)
+            .filter(|(_, at)| state >> at.min(&63) & 1 == 1)
+            .map(|(write, _)| write);
         if let Some(write) = unfenced.find(filled)
             && said.insert(write.inst)
         {
@@ -152,18 +172,27 @@ fn touches(bulks: &Bulks, copy: &Bulk, write: &Write, fenced: bool) -> Option<Le
     // How much a tensor copy reads is not known here: at least its first row.
     let size = copy.size.unwrap_or(16);
     let inside = |at: i64| at < from + size && from < at + write.size;
-    company.threads.iter().any(|thread| write.place.at(thread).is_some_and(inside)).then_some(Level::Error)
+    company
+        .threads
+        .iter()
+        .any(|thread| write.place.at(thread).is_some_and(inside))
+        .then_some(Level::Error)
 }
 
 /// Whether nothing but ordinary stores puts data into an array.
 fn only_stores_fill(bulks: &Bulks, symbol: SymbolId) -> bool {
-    !bulks.copies.iter().any(|copy| copy.way == Way::Load && copy.place.as_ref().is_none_or(|place| place.symbol == symbol))
+    !bulks
+        .copies
+        .iter()
+        .any(|copy| copy.way == Way::Load && copy.place.as_ref().is_none_or(|place| place.symbol == symbol))
 }
 
 fn say(context: &Context, unit: &Unit, reader: InstId, write: &Write, level: Level) -> Diag {
     let op = &unit.body.insts[reader.index()].op.text;
     let op = op.split('.').take(3).collect::<Vec<_>>().join(".");
-    let message = format!("`{op}` reads shared memory through the asynchronous proxy, and no proxy fence makes the stores to it visible there");
+    let message = format!(
+        "`{op}` reads shared memory through the asynchronous proxy, and no proxy fence makes the stores to it visible there"
+    );
     Diag::new(RULE.code, level, context.span(unit.id, reader), message)
         .related(context.span(unit.id, write.inst), "an ordinary store writes it here")
         .note("a barrier does not bridge the generic and the asynchronous proxy")

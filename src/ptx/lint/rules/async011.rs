@@ -5,8 +5,8 @@ use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::{FunctionKind, InstId};
 use crate::ptx::isa::Effect;
 use crate::ptx::lint::bits::Bits;
-use crate::ptx::lint::context::Context;
 use crate::ptx::lint::bulk::{Bulk, Bulks, Way, Write};
+use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 
 /// A bulk store is not waited for before its source is reused or the kernel ends.
@@ -91,9 +91,13 @@ Commit the group and wait for it with `cp.async.bulk.wait_group.read 0`.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for bulks in context.bulks() {
-        let Some(unit) = context.analysis.unit(bulks.function) else { continue };
+        let Some(unit) = context.analysis.unit(bulks.function) else {
+            continue;
+        };
         // What is called may wait.
-        if unit.function().kind == FunctionKind::Entry && !unit.body.insts.iter().any(|row| row.op.effect == Effect::Call) {
+        if unit.function().kind == FunctionKind::Entry
+            && !unit.body.insts.iter().any(|row| row.op.effect == Effect::Call)
+        {
             found.extend(judge(context, unit, bulks));
         }
     }
@@ -101,13 +105,20 @@ fn check(context: &Context) -> Vec<Diag> {
 }
 
 fn judge(context: &Context, unit: &Unit, bulks: &Bulks) -> Vec<Diag> {
-    let stores: Vec<&Bulk> = bulks.copies.iter().filter(|copy| copy.way == Way::Store).take(63).collect();
+    let stores: Vec<&Bulk> = bulks
+        .copies
+        .iter()
+        .filter(|copy| copy.way == Way::Store)
+        .take(63)
+        .collect();
     if stores.is_empty() {
         return Vec::new();
     }
     let named = |name: &'static str| {
         let rows = (0..).map(InstId).zip(&unit.body.insts);
-        rows.filter(move |(_, row)| row.op.text.starts_with(name)).map(|(inst, _)| inst).collect::<Vec<InstId>>()
+        rows.filter(move |(_, row)| row.op.text.starts_with(name))
+            .map(|(inst, _)| inst)
+            .collect::<Vec<InstId>>()
     };
     let (commits, waits) = (named("cp.async.bulk.commit_group"), named("cp.async.bulk.wait_group"));
     let mut found: Vec<Diag> = Vec::new();
@@ -164,8 +175,15 @@ fn reused(context: &Context, unit: &Unit, bulks: &Bulks, stores: &[&Bulk], waits
 }
 
 fn overlaps(store: &Bulk, write: &Write) -> bool {
-    let Some(place) = store.place.as_ref().filter(|place| place.symbol == write.place.symbol) else { return false };
-    let (Some(from), Some(company)) = (place.constant(), &write.company) else { return false };
+    let Some(place) = store.place.as_ref().filter(|place| place.symbol == write.place.symbol) else {
+        return false;
+    };
+    let (Some(from), Some(company)) = (place.constant(), &write.company) else {
+        return false;
+    };
     let inside = |at: i64| at < from + store.size.unwrap_or(16) && from < at + write.size;
-    company.threads.iter().any(|thread| write.place.at(thread).is_some_and(inside))
+    company
+        .threads
+        .iter()
+        .any(|thread| write.place.at(thread).is_some_and(inside))
 }

@@ -3,8 +3,8 @@
 use crate::ptx::analysis::{Place, Places, Threads, Unit};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::{Inst, InstId, Linkage, Operand};
-use crate::ptx::lint::context::Context;
 use crate::ptx::lint::bulk::Bulk;
+use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 
 /// An asynchronous copy with a size or shared address that is not aligned as it must be.
@@ -89,7 +89,9 @@ Pad the size to 16 bytes and align the array to 128.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for bulks in context.bulks() {
-        let Some(unit) = context.analysis.unit(bulks.function) else { continue };
+        let Some(unit) = context.analysis.unit(bulks.function) else {
+            continue;
+        };
         for copy in &bulks.copies {
             found.extend(judge(context, unit, copy));
         }
@@ -103,7 +105,14 @@ fn check(context: &Context) -> Vec<Diag> {
 fn judge(context: &Context, unit: &Unit, copy: &Bulk) -> Option<Diag> {
     let span = context.span(unit.id, copy.inst);
     if let Some(size) = copy.size.filter(|size| size % 16 != 0) {
-        return Some(Diag::error(RULE.code, span, format!("the copy moves {size} bytes, which is no multiple of 16")).help("round the size up to 16 bytes"));
+        return Some(
+            Diag::error(
+                RULE.code,
+                span,
+                format!("the copy moves {size} bytes, which is no multiple of 16"),
+            )
+            .help("round the size up to 16 bytes"),
+        );
     }
     let unit_size = if copy.tensor { 128 } else { 16 };
     let threads = copy.company.as_ref()?.threads;
@@ -116,22 +125,46 @@ fn small(context: &Context, unit: &Unit) -> Option<Diag> {
     unit.body.insts.iter().find(|row| is_copy(row))?;
     let mut places = Places::new(unit);
     let all = Threads::first(unit.shape.threads().unwrap_or(1));
-    (0..).map(InstId).zip(&unit.body.insts).filter(|(_, row)| is_copy(row)).find_map(|(inst, row)| {
-        let size = row.operands.get(2).and_then(Operand::as_int).filter(|size| matches!(size, 4 | 8 | 16))?;
-        let place = places.operand(inst, row.operands.first()?)?;
-        misplaced(context, unit, inst, &place, size, all)
-    })
+    (0..)
+        .map(InstId)
+        .zip(&unit.body.insts)
+        .filter(|(_, row)| is_copy(row))
+        .find_map(|(inst, row)| {
+            let size = row
+                .operands
+                .get(2)
+                .and_then(Operand::as_int)
+                .filter(|size| matches!(size, 4 | 8 | 16))?;
+            let place = places.operand(inst, row.operands.first()?)?;
+            misplaced(context, unit, inst, &place, size, all)
+        })
 }
 
-fn misplaced(context: &Context, unit: &Unit, inst: InstId, place: &Place, wanted: i64, threads: Threads) -> Option<Diag> {
+fn misplaced(
+    context: &Context,
+    unit: &Unit,
+    inst: InstId,
+    place: &Place,
+    wanted: i64,
+    threads: Threads,
+) -> Option<Diag> {
     let variable = unit.module.variable(place.symbol)?;
     let name = unit.module.name(place.symbol);
     let span = context.span(unit.id, inst);
     let alignment = i64::from(variable.alignment());
-    let off = threads.iter().find_map(|thread| place.at(thread).filter(|at| at % wanted.min(alignment.max(1)) != 0).map(|at| (thread, at)));
+    let off = threads.iter().find_map(|thread| {
+        place
+            .at(thread)
+            .filter(|at| at % wanted.min(alignment.max(1)) != 0)
+            .map(|at| (thread, at))
+    });
     if let Some((thread, at)) = off {
         let message = format!("the shared address is {at} bytes into `{name}`: it must be a multiple of {wanted}");
-        return Some(Diag::error(RULE.code, span, message).label(format!("in thread {thread}")).help(format!("align it to {wanted} bytes")));
+        return Some(
+            Diag::error(RULE.code, span, message)
+                .label(format!("in thread {thread}"))
+                .help(format!("align it to {wanted} bytes")),
+        );
     }
     let open = alignment < wanted && place.offset.is_some() && variable.linkage != Linkage::Extern;
     open.then(|| {

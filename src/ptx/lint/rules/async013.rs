@@ -96,7 +96,9 @@ fn check(context: &Context) -> Vec<Diag> {
     for unit in context.units() {
         let named = |name: &'static str| {
             let rows = (0..).map(InstId).zip(&unit.body.insts);
-            rows.filter(move |(_, row)| row.op.text.starts_with(name)).map(|(inst, _)| inst).collect::<Vec<InstId>>()
+            rows.filter(move |(_, row)| row.op.text.starts_with(name))
+                .map(|(inst, _)| inst)
+                .collect::<Vec<InstId>>()
         };
         let work = named("wgmma.mma_async");
         if work.is_empty() {
@@ -125,7 +127,12 @@ fn is_alone(unit: &Unit) -> bool {
     unit.function().kind == FunctionKind::Entry && !unit.body.insts.iter().any(|row| row.op.effect == Effect::Call)
 }
 
-fn unfinished(context: &Context, unit: &Unit, work: &[InstId], named: &impl Fn(&'static str) -> Vec<InstId>) -> Option<Diag> {
+fn unfinished(
+    context: &Context,
+    unit: &Unit,
+    work: &[InstId],
+    named: &impl Fn(&'static str) -> Vec<InstId>,
+) -> Option<Diag> {
     let what = if named("wgmma.wait_group").is_empty() {
         "nothing waits for this multiplication"
     } else if named("wgmma.commit_group").is_empty() {
@@ -134,7 +141,10 @@ fn unfinished(context: &Context, unit: &Unit, work: &[InstId], named: &impl Fn(&
         return None;
     };
     let first = *work.first().filter(|_| is_alone(unit))?;
-    Some(Diag::error(RULE.code, context.span(unit.id, first), what).help("add `wgmma.commit_group` and `wgmma.wait_group`"))
+    Some(
+        Diag::error(RULE.code, context.span(unit.id, first), what)
+            .help("add `wgmma.commit_group` and `wgmma.wait_group`"),
+    )
 }
 
 /// A multiplication that the entry reaches without a fence.
@@ -144,6 +154,10 @@ fn unfenced(context: &Context, unit: &Unit, work: &[InstId], fences: &[InstId]) 
     fences.iter().for_each(|fence| bits.end(*fence, 1));
     let holding = bits.follow(&unit.cfg);
     let first = work.iter().find(|inst| is_alone(unit) && holding.before(**inst) != 0)?;
-    let message = "no `wgmma.fence` precedes this multiplication on some path: earlier writes to its registers may come too late";
-    Some(Diag::error(RULE.code, context.span(unit.id, *first), message).help("add `wgmma.fence.sync.aligned` before the first multiplication"))
+    let message =
+        "no `wgmma.fence` precedes this multiplication on some path: earlier writes to its registers may come too late";
+    Some(
+        Diag::error(RULE.code, context.span(unit.id, *first), message)
+            .help("add `wgmma.fence.sync.aligned` before the first multiplication"),
+    )
 }

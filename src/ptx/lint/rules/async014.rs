@@ -91,7 +91,9 @@ Wait for the group first, or use another register.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for unit in context.units() {
-        let Some(late) = matrix(unit).into_iter().find(|late| late.touch == Touch::Write) else { continue };
+        let Some(late) = matrix(unit).into_iter().find(|late| late.touch == Touch::Write) else {
+            continue;
+        };
         let name = unit.body.regs.get(late.reg.index()).map_or("", |reg| reg.name.as_str());
         let message = format!("`{name}` is written while a `wgmma` that uses it is under way");
         let diag = Diag::warning(RULE.code, context.span(unit.id, late.user), message)

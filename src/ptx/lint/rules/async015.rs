@@ -96,15 +96,30 @@ Let roles be whole warpgroups: branch on `%tid.x / 128`.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for sites in context.warps() {
-        let Some(unit) = context.analysis.unit(sites.function) else { continue };
+        let Some(unit) = context.analysis.unit(sites.function) else {
+            continue;
+        };
         let grouped = |site: &&Site| matches!(unit.body.insts[site.inst.index()].op.base(), "wgmma" | "setmaxnreg");
-        let torn = sites.sites.iter().filter(grouped).find_map(|site| Some((site, torn(unit, site)?)));
+        let torn = sites
+            .sites
+            .iter()
+            .filter(grouped)
+            .find_map(|site| Some((site, torn(unit, site)?)));
         let Some((site, (comes, lacks))) = torn else { continue };
-        let op = unit.body.insts[site.inst.index()].op.text.split('.').take(2).collect::<Vec<_>>().join(".");
+        let op = unit.body.insts[site.inst.index()]
+            .op
+            .text
+            .split('.')
+            .take(2)
+            .collect::<Vec<_>>()
+            .join(".");
         let message = format!("`{op}` must be executed by whole warpgroups of 128 threads");
         let label = format!("thread {comes} executes it, and thread {lacks} of the same warpgroup does not");
         let diag = Diag::error(RULE.code, context.span(unit.id, site.inst), message).label(label);
-        found.push(with_branch(context, unit, site, diag).help("branch by whole warpgroups, and launch a multiple of 128 threads"));
+        found.push(
+            with_branch(context, unit, site, diag)
+                .help("branch by whole warpgroups, and launch a multiple of 128 threads"),
+        );
     }
     found
 }

@@ -93,14 +93,23 @@ Let 128 times the sum over the warpgroups stay within 65536.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for sites in context.warps() {
-        let Some(unit) = context.analysis.unit(sites.function) else { continue };
+        let Some(unit) = context.analysis.unit(sites.function) else {
+            continue;
+        };
         let Some(threads) = unit.shape.threads() else { continue };
         let mut asked = vec![24u64; threads.div_ceil(128) as usize];
         let mut last = None;
         for site in &sites.sites {
             let row = &unit.body.insts[site.inst.index()];
-            let (true, Some(count)) = (row.op.base() == "setmaxnreg", row.operands.first().and_then(Operand::as_int)) else { continue };
-            let Some(company) = site.company_of_known().filter(|company| company.sure) else { continue };
+            let (true, Some(count)) = (
+                row.op.base() == "setmaxnreg",
+                row.operands.first().and_then(Operand::as_int),
+            ) else {
+                continue;
+            };
+            let Some(company) = site.company_of_known().filter(|company| company.sure) else {
+                continue;
+            };
             for thread in company.threads.iter().step_by(32) {
                 asked[thread / 128] = count as u64;
             }
@@ -109,7 +118,10 @@ fn check(context: &Context) -> Vec<Diag> {
         let total: u64 = asked.iter().sum::<u64>() * 128;
         if let Some(inst) = last.filter(|_| total > 65536) {
             let message = format!("the warpgroups ask for {total} registers altogether: a CTA has at most 65536");
-            found.push(Diag::error(RULE.code, context.span(unit.id, inst), message).help("lower the counts: 128 times their sum must fit"));
+            found.push(
+                Diag::error(RULE.code, context.span(unit.id, inst), message)
+                    .help("lower the counts: 128 times their sum must fit"),
+            );
         }
     }
     found

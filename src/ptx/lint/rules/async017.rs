@@ -87,22 +87,35 @@ fn check(context: &Context) -> Vec<Diag> {
     for unit in context.units() {
         let named = |name: &'static str| {
             let rows = (0..).map(InstId).zip(&unit.body.insts);
-            rows.filter(move |(_, row)| row.op.text.starts_with(name)).map(|(inst, _)| inst).collect::<Vec<InstId>>()
+            rows.filter(move |(_, row)| row.op.text.starts_with(name))
+                .map(|(inst, _)| inst)
+                .collect::<Vec<InstId>>()
         };
         let allocations = named("tcgen05.alloc");
-        let Some(first) = allocations.first().copied() else { continue };
-        let alone = unit.function().kind == FunctionKind::Entry && !unit.body.insts.iter().any(|row| row.op.effect == Effect::Call);
+        let Some(first) = allocations.first().copied() else {
+            continue;
+        };
+        let alone = unit.function().kind == FunctionKind::Entry
+            && !unit.body.insts.iter().any(|row| row.op.effect == Effect::Call);
         if alone && named("tcgen05.dealloc").is_empty() {
             let message = "tensor memory is allocated and never freed";
-            found.push(Diag::error(RULE.code, context.span(unit.id, first), message).help("free it with `tcgen05.dealloc` before the kernel ends"));
+            found.push(
+                Diag::error(RULE.code, context.span(unit.id, first), message)
+                    .help("free it with `tcgen05.dealloc` before the kernel ends"),
+            );
         }
         found.extend(allocations.iter().filter_map(|inst| columns(context, unit, *inst)));
         let mut bits = Bits::new();
-        named("tcgen05.relinquish_alloc_permit").iter().for_each(|inst| bits.start(*inst, 1));
+        named("tcgen05.relinquish_alloc_permit")
+            .iter()
+            .for_each(|inst| bits.start(*inst, 1));
         let holding = bits.follow(&unit.cfg);
         if let Some(inst) = allocations.iter().find(|inst| holding.before(**inst) != 0) {
             let message = "tensor memory is allocated after the permit to allocate was given up";
-            found.push(Diag::error(RULE.code, context.span(unit.id, *inst), message).help("allocate before `tcgen05.relinquish_alloc_permit`"));
+            found.push(
+                Diag::error(RULE.code, context.span(unit.id, *inst), message)
+                    .help("allocate before `tcgen05.relinquish_alloc_permit`"),
+            );
         }
     }
     found
@@ -112,7 +125,9 @@ fn columns(context: &Context, unit: &Unit, inst: InstId) -> Option<Diag> {
     let operand = unit.body.insts[inst.index()].operands.get(1)?;
     let columns = unit.evaluator().operand(inst, operand)?.constant()? & 0xffff_ffff;
     (!columns.is_power_of_two() || !(32..=512).contains(&columns)).then(|| {
-        let message = format!("{columns} columns of tensor memory cannot be allocated: the number must be a power of two from 32 to 512");
+        let message = format!(
+            "{columns} columns of tensor memory cannot be allocated: the number must be a power of two from 32 to 512"
+        );
         Diag::error(RULE.code, context.span(unit.id, inst), message)
     })
 }

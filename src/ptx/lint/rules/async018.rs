@@ -102,7 +102,8 @@ fn check(context: &Context) -> Vec<Diag> {
 fn uncommitted(context: &Context, unit: &Unit) -> Option<Diag> {
     let first = |name: &str| unit.body.insts.iter().position(|row| row.op.text.starts_with(name));
     let work = first("tcgen05.mma")?;
-    let alone = unit.function().kind == FunctionKind::Entry && !unit.body.insts.iter().any(|row| row.op.effect == Effect::Call);
+    let alone =
+        unit.function().kind == FunctionKind::Entry && !unit.body.insts.iter().any(|row| row.op.effect == Effect::Call);
     (alone && first("tcgen05.ld").is_some() && first("tcgen05.commit").is_none()).then(|| {
         let message = "the result of this multiplication is read, and no `tcgen05.commit` tells when it is complete";
         Diag::error(RULE.code, context.span(unit.id, InstId(work as u32)), message)

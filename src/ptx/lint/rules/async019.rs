@@ -1,8 +1,8 @@
 //! ASYNC019: one bulk copy is started by several threads.
 
 use crate::ptx::diag::{Code, Diag, Level};
-use crate::ptx::lint::context::Context;
 use crate::ptx::lint::bulk::Bulk;
+use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 
 /// One bulk copy is started by several threads.
@@ -108,9 +108,14 @@ Let one thread start it: `elect.sync`, or `tid == 0`.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for bulks in context.bulks() {
-        let Some(unit) = context.analysis.unit(bulks.function) else { continue };
+        let Some(unit) = context.analysis.unit(bulks.function) else {
+            continue;
+        };
         let several = |copy: &&Bulk| {
-            let company = copy.company.as_ref().filter(|company| company.sure && company.threads.len() > 1);
+            let company = copy
+                .company
+                .as_ref()
+                .filter(|company| company.sure && company.threads.len() > 1);
             company.is_some() && copy.place.as_ref().is_some_and(|place| place.constant().is_some())
         };
         let mut copies = bulks.copies.iter().filter(several);

@@ -88,18 +88,38 @@ Loop on `mbarrier.try_wait` until it succeeds.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for uses in context.mbarriers() {
-        let Some(unit) = context.analysis.unit(uses.function) else { continue };
-        let used: FxHashSet<ValueId> = (0..unit.body.insts.len() as u32).flat_map(|inst| unit.ssa.uses(InstId(inst)).to_vec()).collect();
-        let phis = unit.cfg.rpo().iter().flat_map(|block| unit.ssa.phis(*block)).flat_map(|phi| unit.ssa.phi_inputs(*phi));
+        let Some(unit) = context.analysis.unit(uses.function) else {
+            continue;
+        };
+        let used: FxHashSet<ValueId> = (0..unit.body.insts.len() as u32)
+            .flat_map(|inst| unit.ssa.uses(InstId(inst)).to_vec())
+            .collect();
+        let phis = unit
+            .cfg
+            .rpo()
+            .iter()
+            .flat_map(|block| unit.ssa.phis(*block))
+            .flat_map(|phi| unit.ssa.phi_inputs(*phi));
         let merged: FxHashSet<ValueId> = phis.copied().collect();
         for one in uses.uses.iter().filter(|one| one.waits()) {
-            let ignored = unit.ssa.defs(one.inst).iter().all(|def| !used.contains(def) && !merged.contains(def));
+            let ignored = unit
+                .ssa
+                .defs(one.inst)
+                .iter()
+                .all(|def| !used.contains(def) && !merged.contains(def));
             if ignored {
                 let message = "nobody looks at whether this wait succeeded: it may return before the phase is complete";
-                found.push(Diag::warning(RULE.code, context.span(unit.id, one.inst), message).help("repeat it until its predicate holds"));
+                found.push(
+                    Diag::warning(RULE.code, context.span(unit.id, one.inst), message)
+                        .help("repeat it until its predicate holds"),
+                );
             }
         }
-        found.extend(uses.objects().into_iter().filter_map(|object| unawaited(context, unit, uses, object)));
+        found.extend(
+            uses.objects()
+                .into_iter()
+                .filter_map(|object| unawaited(context, unit, uses, object)),
+        );
     }
     found
 }

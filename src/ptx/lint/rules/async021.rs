@@ -110,9 +110,15 @@ fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for unit in context.units() {
         let mut evaluator = unit.evaluator();
-        for (inst, row) in (0..).map(InstId).zip(&unit.body.insts).filter(|(_, row)| row.op.has("multicast::cluster")) {
+        for (inst, row) in (0..)
+            .map(InstId)
+            .zip(&unit.body.insts)
+            .filter(|(_, row)| row.op.has("multicast::cluster"))
+        {
             let mask = mask(row).and_then(|operand| evaluator.operand(inst, operand)?.constant());
-            let Some(mask) = mask.map(|mask| mask & 0xffff) else { continue };
+            let Some(mask) = mask.map(|mask| mask & 0xffff) else {
+                continue;
+            };
             let message = match ranks(unit) {
                 _ if mask == 0 => "the multicast mask names no CTA".to_owned(),
                 Some(ranks) if ranks < 16 && mask >> ranks != 0 => {
@@ -120,7 +126,10 @@ fn check(context: &Context) -> Vec<Diag> {
                 }
                 _ => continue,
             };
-            found.push(Diag::error(RULE.code, context.span(unit.id, inst), message).help("name the ranks that the cluster has"));
+            found.push(
+                Diag::error(RULE.code, context.span(unit.id, inst), message)
+                    .help("name the ranks that the cluster has"),
+            );
         }
     }
     found
@@ -128,12 +137,16 @@ fn check(context: &Context) -> Vec<Diag> {
 
 /// The size of the function's clusters, where it is stated.
 fn ranks(unit: &Unit) -> Option<u64> {
-    unit.function().attr("reqnctapercluster").map(|dims| dims.iter().product())
+    unit.function()
+        .attr("reqnctapercluster")
+        .map(|dims| dims.iter().product())
 }
 
 /// The operand that names CTAs: the first plain one behind the mbarrier.
 fn mask(row: &Inst) -> Option<&Operand> {
     let is_bracket = |operand: &Operand| matches!(operand, Operand::Address(_) | Operand::Bracket(_));
     let last = row.operands.iter().rposition(is_bracket)?;
-    row.operands[last + 1..].iter().find(|operand| matches!(operand, Operand::Reg(_) | Operand::Imm(_)))
+    row.operands[last + 1..]
+        .iter()
+        .find(|operand| matches!(operand, Operand::Reg(_) | Operand::Imm(_)))
 }

@@ -85,7 +85,9 @@ fn check(context: &Context) -> Vec<Diag> {
     for arrive in numbered.iter().filter(|one| one.op == BarrierOp::Arrive) {
         let same = || numbered.iter().filter(|one| one.function == arrive.function);
         let unclear = |one: &Numbered| one.shared || one.id.is_none();
-        let Some(id) = arrive.id.as_ref().and_then(Exact::constant) else { continue };
+        let Some(id) = arrive.id.as_ref().and_then(Exact::constant) else {
+            continue;
+        };
         let waits = |one: &Numbered| one.op != BarrierOp::Arrive && !one.coming(id & 0xffff_ffff).is_empty();
         // Where the arrivals cannot even fill the barrier, BAR006 says so.
         let arrivals: u32 = same().map(|one| one.coming(id & 0xffff_ffff).warps() * 32).sum();
@@ -97,7 +99,10 @@ fn check(context: &Context) -> Vec<Diag> {
         let message = format!("threads arrive at barrier {id} and none waits there");
         let mut diag = Diag::warning(RULE.code, context.span(arrive.function, arrive.inst), message);
         if let Some(other) = same().find(|one| one.op != BarrierOp::Arrive && one.counted) {
-            diag = diag.related(context.span(other.function, other.inst), "threads wait at another barrier here");
+            diag = diag.related(
+                context.span(other.function, other.inst),
+                "threads wait at another barrier here",
+            );
         }
         found.push(diag.help("wait with `bar.sync` of the same number and count"));
     }

@@ -4,8 +4,8 @@ use super::masks::{parts_warps, with_condition};
 use crate::ptx::analysis::{Shape, Unit};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
-use crate::ptx::lint::rule::Rule;
 use crate::ptx::lint::parting::condition;
+use crate::ptx::lint::rule::Rule;
 use crate::ptx::lint::warps::{Kind, Site};
 use rustc_hash::FxHashSet;
 
@@ -82,13 +82,18 @@ Let all lanes execute it, and use the result in some.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for sites in context.warps() {
-        let Some(unit) = context.analysis.unit(sites.function) else { continue };
+        let Some(unit) = context.analysis.unit(sites.function) else {
+            continue;
+        };
         let mut said = FxHashSet::default();
         for site in sites.sites.iter().filter(|site| site.kind == Kind::Aligned) {
-            let Some((level, block)) = judge(unit, site) else { continue };
+            let Some((level, block)) = judge(unit, site) else {
+                continue;
+            };
             if said.insert(block) {
                 let op = &unit.body.insts[site.inst.index()].op.text;
-                let message = format!("`{op}` must be executed by all lanes of a warp together, and lanes part before it");
+                let message =
+                    format!("`{op}` must be executed by all lanes of a warp together, and lanes part before it");
                 let diag = Diag::new(RULE.code, level, context.span(unit.id, site.inst), message)
                     .help("let all lanes execute it, and use the result in some");
                 found.push(with_condition(context, unit, block, diag));
@@ -112,7 +117,9 @@ fn judge(unit: &Unit, site: &Site) -> Option<(Level, u32)> {
     if company.sure && !company.apart.is_empty() && (0..most).step_by(32).any(torn) {
         return Some((Level::Error, place));
     }
-    let unknown = site.unknown_partings().find(|block| condition(unit, *block).is_some_and(|value| parts_warps(unit, value, *block)));
+    let unknown = site
+        .unknown_partings()
+        .find(|block| condition(unit, *block).is_some_and(|value| parts_warps(unit, value, *block)));
     let guarded = company.guarded && !matches!(unit.shape, Shape::Unknown(_));
     unknown.or(guarded.then_some(own)).map(|block| (Level::Warning, block))
 }

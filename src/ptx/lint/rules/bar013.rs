@@ -105,21 +105,34 @@ fn check(context: &Context) -> Vec<Diag> {
         let fault = unit.barriers.iter().filter(cluster).find_map(|site| {
             let before = holding.before(site.inst);
             let message = match (site.callee, site.op) {
-                (None, BarrierOp::Arrive) if before == ARRIVED => "the thread arrives at the cluster's barrier again without having waited",
-                (None, BarrierOp::Sync) if before == FREE => "the thread waits at the cluster's barrier without having arrived",
+                (None, BarrierOp::Arrive) if before == ARRIVED => {
+                    "the thread arrives at the cluster's barrier again without having waited"
+                }
+                (None, BarrierOp::Sync) if before == FREE => {
+                    "the thread waits at the cluster's barrier without having arrived"
+                }
                 _ => return None,
             };
             Some((site.inst, message))
         });
         // An arrival that nothing follows up lets the others on, but orders nothing for this thread.
-        let alone = unit.barriers.iter().filter(cluster).all(|site| site.callee.is_none() && site.op == BarrierOp::Arrive);
+        let alone = unit
+            .barriers
+            .iter()
+            .filter(cluster)
+            .all(|site| site.callee.is_none() && site.op == BarrierOp::Arrive);
         let first = unit.barriers.iter().find(cluster).filter(|_| alone && fault.is_none());
         if let Some(site) = first {
             let message = "the thread arrives at the cluster's barrier and never waits there";
-            found.push(Diag::warning(RULE.code, context.span(unit.id, site.inst), message).help("add `barrier.cluster.wait`"));
+            found.push(
+                Diag::warning(RULE.code, context.span(unit.id, site.inst), message).help("add `barrier.cluster.wait`"),
+            );
         }
         if let Some((inst, message)) = fault {
-            found.push(Diag::error(RULE.code, context.span(unit.id, inst), message).help("pair each `barrier.cluster.arrive` with one `barrier.cluster.wait`"));
+            found.push(
+                Diag::error(RULE.code, context.span(unit.id, inst), message)
+                    .help("pair each `barrier.cluster.arrive` with one `barrier.cluster.wait`"),
+            );
         }
     }
     found

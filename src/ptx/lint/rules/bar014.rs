@@ -71,16 +71,31 @@ State the cluster with `.reqnctapercluster`, `.maxclusterrank` or `.explicitclus
 
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
-    for unit in context.units().filter(|unit| unit.function().kind == FunctionKind::Entry) {
-        let stated = ["reqnctapercluster", "maxclusterrank", "explicitcluster", "blocksareclusters"];
+    for unit in context
+        .units()
+        .filter(|unit| unit.function().kind == FunctionKind::Entry)
+    {
+        let stated = [
+            "reqnctapercluster",
+            "maxclusterrank",
+            "explicitcluster",
+            "blocksareclusters",
+        ];
         if stated.iter().any(|name| unit.function().attr(name).is_some()) {
             continue;
         }
-        let needs = |row: &Inst| row.op.text.starts_with("barrier.cluster") || matches!(row.op.base(), "mapa" | "getctarank") || row.op.has("multicast::cluster");
+        let needs = |row: &Inst| {
+            row.op.text.starts_with("barrier.cluster")
+                || matches!(row.op.base(), "mapa" | "getctarank")
+                || row.op.has("multicast::cluster")
+        };
         if let Some(at) = unit.body.insts.iter().position(needs) {
             let op = &unit.body.insts[at].op.text;
             let message = format!("`{op}` works on the cluster, which only the launch can state here");
-            found.push(Diag::info(RULE.code, context.span(unit.id, InstId(at as u32)), message).help("state the cluster with `.reqnctapercluster`"));
+            found.push(
+                Diag::info(RULE.code, context.span(unit.id, InstId(at as u32)), message)
+                    .help("state the cluster with `.reqnctapercluster`"),
+            );
         }
     }
     found

@@ -87,7 +87,10 @@ fn check(context: &Context) -> Vec<Diag> {
     for unit in context.units() {
         for (inst, row) in (0..).map(InstId).zip(&unit.body.insts) {
             let takes = row.op.base() == "atom" && (row.op.has("cas") || row.op.has("exch"));
-            if takes && row.guard.is_none() && let Some(release) = spins(unit, inst) {
+            if takes
+                && row.guard.is_none()
+                && let Some(release) = spins(unit, inst)
+            {
                 let level = if is_old(unit) { Level::Warning } else { Level::Info };
                 let message = "lanes of one warp spin here for a lock that one of them holds";
                 let diag = Diag::new(RULE.code, level, context.span(unit.id, inst), message)
@@ -125,7 +128,9 @@ fn spins(unit: &Unit, inst: InstId) -> Option<InstId> {
         let writes = matches!(row.op.effect, Effect::Store | Effect::Atomic);
         writes && !unit.loops.contains(id, unit.cfg.block_of(other)) && address(unit, other) == Some(base)
     };
-    (inst.0..unit.body.insts.len() as u32).map(InstId).find(|other| gives(*other))
+    (inst.0..unit.body.insts.len() as u32)
+        .map(InstId)
+        .find(|other| gives(*other))
 }
 
 /// The address of an access: register value and offset.

@@ -75,15 +75,22 @@ fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for unit in context.units() {
         let rows = || (0..).map(InstId).zip(&unit.body.insts);
-        let waits: Vec<InstId> = rows().filter(|(_, row)| &*row.op.text == "griddepcontrol.wait").map(|(inst, _)| inst).collect();
+        let waits: Vec<InstId> = rows()
+            .filter(|(_, row)| &*row.op.text == "griddepcontrol.wait")
+            .map(|(inst, _)| inst)
+            .collect();
         let Some(wait) = waits.first() else { continue };
         let mut bits = Bits::new();
         bits.enter(1);
         waits.iter().for_each(|wait| bits.end(*wait, 1));
         let holding = bits.follow(&unit.cfg);
         let loads = |row: &Inst| row.op.effect == Effect::Load && row.op.space == Space::Global && !row.op.has("nc");
-        if let Some((inst, _)) = rows().filter(|(_, row)| loads(row)).find(|(inst, _)| holding.before(*inst) != 0) {
-            let message = "this load may run before `griddepcontrol.wait`: what the previous kernel writes is not there yet";
+        if let Some((inst, _)) = rows()
+            .filter(|(_, row)| loads(row))
+            .find(|(inst, _)| holding.before(*inst) != 0)
+        {
+            let message =
+                "this load may run before `griddepcontrol.wait`: what the previous kernel writes is not there yet";
             let diag = Diag::info(RULE.code, context.span(unit.id, inst), message)
                 .related(context.span(unit.id, *wait), "the wait")
                 .note("right for data that the previous kernel does not write");

@@ -9,7 +9,9 @@ use crate::ptx::lint::copies::{Early, Fault};
 pub(super) fn report(context: &Context, code: Code, wanted: impl Fn(&Fault) -> bool) -> Vec<Diag> {
     let mut found: Vec<Diag> = Vec::new();
     for copies in context.copies() {
-        let Some(unit) = context.analysis.unit(copies.function) else { continue };
+        let Some(unit) = context.analysis.unit(copies.function) else {
+            continue;
+        };
         for early in copies.early.iter().filter(|early| wanted(&early.fault)) {
             let diag = say(context, unit, early, code);
             // Several batches that one read comes too early for are one cause.
@@ -24,7 +26,11 @@ pub(super) fn report(context: &Context, code: Code, wanted: impl Fn(&Fault) -> b
 fn say(context: &Context, unit: &Unit, early: &Early, code: Code) -> Diag {
     let other = early.clash.filter(|clash| clash.first != clash.second);
     let open = unit.shape.threads().is_none() && other.is_some();
-    let level = if open || early.fault == Fault::Never { Level::Warning } else { Level::Error };
+    let level = if open || early.fault == Fault::Never {
+        Level::Warning
+    } else {
+        Level::Error
+    };
     let (message, help) = match early.fault {
         Fault::NotAwaited | Fault::Never => (
             "this reads what an asynchronous copy writes, and nothing waits for the copy",
@@ -49,11 +55,16 @@ fn say(context: &Context, unit: &Unit, early: &Early, code: Code) -> Diag {
         ));
     }
     if let Fault::NotCovered(wait) | Fault::NotShared(wait) = early.fault {
-        diag = diag.related(context.span(unit.id, wait), "the wait: it covers this thread's own, older groups only");
+        diag = diag.related(
+            context.span(unit.id, wait),
+            "the wait: it covers this thread's own, older groups only",
+        );
     }
     if let Some(clash) = other.filter(|_| open) {
         let most = clash.first.max(clash.second);
-        diag = diag.note(format!("holds for every one-dimensional CTA of more than {most} threads"));
+        diag = diag.note(format!(
+            "holds for every one-dimensional CTA of more than {most} threads"
+        ));
     }
     diag
 }

@@ -46,7 +46,9 @@ pub(super) fn faults<'c>(unit: &Unit, sites: &'c Sites) -> Vec<(Found<'c>, Vec<I
     let mut found: Vec<(Found, Vec<InstId>)> = Vec::new();
     let mut known: FxHashMap<(u32, u8, bool), usize> = FxHashMap::default();
     for site in &sites.sites {
-        let Some(fault) = fault(unit, sites, site) else { continue };
+        let Some(fault) = fault(unit, sites, site) else {
+            continue;
+        };
         let key = match fault {
             Fault::Missing(..) => (place(unit, site), 0),
             Fault::Doubtful(block) | Fault::Stale(_, block) => (block, 1),
@@ -111,7 +113,8 @@ fn fault(unit: &Unit, sites: &Sites, site: &Site) -> Option<Fault> {
 fn disagreement(unit: &Unit, site: &Site) -> Option<(usize, usize)> {
     let Mask::Each(_) = site.mask else { return None };
     site.company.threads.iter().find_map(|thread| {
-        let other = |other: &usize| site.mask.of(*other) != site.mask.of(thread) && site.company.threads.contains(*other);
+        let other =
+            |other: &usize| site.mask.of(*other) != site.mask.of(thread) && site.company.threads.contains(*other);
         Some((thread, site.named(unit, thread).find(other)?))
     })
 }
@@ -121,11 +124,15 @@ fn doubtful(unit: &Unit, sites: &Sites, site: &Site) -> Option<Fault> {
     if !matches!(site.mask, Mask::Same(u32::MAX)) || unit.shape.most_threads() < 2 {
         return None;
     }
-    let parts = |block: &u32| condition(unit, *block).is_some_and(|value| parts_warps(unit, value, *block) && !is_rounded(unit, site, value));
+    let parts = |block: &u32| {
+        condition(unit, *block).is_some_and(|value| parts_warps(unit, value, *block) && !is_rounded(unit, site, value))
+    };
     if let Some(block) = site.unknown_partings().filter(parts).last() {
         return Some(elsewhere(sites, site, None).unwrap_or(Fault::Doubtful(block)));
     }
-    let guard = unit.body.insts[site.inst.index()].guard.filter(|_| site.company.guarded)?;
+    let guard = unit.body.insts[site.inst.index()]
+        .guard
+        .filter(|_| site.company.guarded)?;
     let value = unit.ssa.use_of(site.inst, guard.reg)?;
     let block = unit.cfg.block_of(site.inst);
     parts_warps(unit, value, block).then_some(Fault::Doubtful(block))
@@ -154,7 +161,11 @@ fn elsewhere(sites: &Sites, site: &Site, missing: Option<usize>) -> Option<Fault
         let joint = matches!(other.kind, Kind::Shuffle | Kind::Sync | Kind::Vote);
         let same = matches!(other.mask, Mask::Same(own) if own == mask);
         let comes = missing.is_none_or(|thread| other.company.threads.contains(thread));
-        joint && same && comes && other.inst != site.inst && other.company.apart.iter().any(|apart| apart.block == split)
+        joint
+            && same
+            && comes
+            && other.inst != site.inst
+            && other.company.apart.iter().any(|apart| apart.block == split)
     };
     let in_other_arm = |other: &&Site| {
         let arms_of = |site: &Site| arms.iter().map(|arm| arm.contains(&site.block)).collect::<Vec<bool>>();
@@ -183,7 +194,10 @@ pub(super) fn parts_warps(unit: &Unit, condition: ValueId, block: u32) -> bool {
         match unit.ssa.value(value).map(|value| value.definition) {
             Some(Definition::Inst(inst)) => {
                 let row = &unit.body.insts[inst.index()];
-                reads_tid |= row.operands.iter().any(|operand| matches!(operand, Operand::Special(special) if special.name().starts_with("%tid")));
+                reads_tid |= row
+                    .operands
+                    .iter()
+                    .any(|operand| matches!(operand, Operand::Special(special) if special.name().starts_with("%tid")));
                 if is_warp_number(unit, inst) {
                     counts_warps = true;
                     continue;
@@ -205,8 +219,13 @@ pub(super) fn parts_warps(unit: &Unit, condition: ValueId, block: u32) -> bool {
 /// Whether an instruction cuts off what counts lanes: a shift right by five or more, and the like.
 fn is_warp_number(unit: &Unit, inst: InstId) -> bool {
     let row = &unit.body.insts[inst.index()];
-    let by = row.operands.get(2).and_then(|operand| unit.evaluator().operand(inst, operand));
-    let Some(by) = by.and_then(|by| by.constant()) else { return false };
+    let by = row
+        .operands
+        .get(2)
+        .and_then(|operand| unit.evaluator().operand(inst, operand));
+    let Some(by) = by.and_then(|by| by.constant()) else {
+        return false;
+    };
     match row.op.base() {
         "shr" => by >= 5,
         "div" => by >= 32 && by % 32 == 0,
@@ -217,15 +236,12 @@ fn is_warp_number(unit: &Unit, inst: InstId) -> bool {
 }
 
 /// Reports the faults that `wanted` picks.
-pub(super) fn report(
-    context: &Context,
-    code: Code,
-    votes: bool,
-    wanted: impl Fn(&Fault) -> bool,
-) -> Vec<Diag> {
+pub(super) fn report(context: &Context, code: Code, votes: bool, wanted: impl Fn(&Fault) -> bool) -> Vec<Diag> {
     let mut found = Vec::new();
     for sites in context.warps() {
-        let Some(unit) = context.analysis.unit(sites.function) else { continue };
+        let Some(unit) = context.analysis.unit(sites.function) else {
+            continue;
+        };
         for (one, more) in faults(unit, sites) {
             if one.site.is_vote() == votes && wanted(&one.fault) {
                 found.push(say(context, unit, &one, &more, code));
@@ -255,10 +271,13 @@ fn say(context: &Context, unit: &Unit, found: &Found, more: &[InstId], code: Cod
             let diag = Diag::warning(code, span, message).help(
                 "vote on the condition before the branch and use the ballot as the mask, or move the instruction out of the branch",
             );
-            with_condition(context, unit, block, diag).note("right only if the condition is the same in all lanes of each warp")
+            with_condition(context, unit, block, diag)
+                .note("right only if the condition is the same in all lanes of each warp")
         }
         Fault::Stale(vote, block) => {
-            let message = format!("the mask of `{op}` is a ballot from before a further branch: lanes that it names may not come");
+            let message = format!(
+                "the mask of `{op}` is a ballot from before a further branch: lanes that it names may not come"
+            );
             let diag = Diag::warning(code, span, message)
                 .related(context.span(unit.id, vote), "the lanes voted here")
                 .help("vote again where the lanes have parted");
@@ -274,7 +293,10 @@ fn say(context: &Context, unit: &Unit, found: &Found, more: &[InstId], code: Cod
         }
         Fault::Disagree(one, other) => {
             let masks = [one, other].map(|thread| site.mask.of(thread).unwrap_or(0));
-            let message = format!("lanes of one warp give `{op}` different masks: {:#x} and {:#x}", masks[0], masks[1]);
+            let message = format!(
+                "lanes of one warp give `{op}` different masks: {:#x} and {:#x}",
+                masks[0], masks[1]
+            );
             let diag = Diag::error(code, span, message)
                 .label(format!("threads {one} and {other}"))
                 .note("all lanes that a mask names must give the same mask")
@@ -290,7 +312,10 @@ fn say(context: &Context, unit: &Unit, found: &Found, more: &[InstId], code: Cod
         diag = diag.related(context.span(unit.id, *inst), "the same here");
     }
     if more.len() > 4 {
-        diag = diag.note(format!("{} more instructions suffer from the same cause", more.len() - 4));
+        diag = diag.note(format!(
+            "{} more instructions suffer from the same cause",
+            more.len() - 4
+        ));
     }
     diag
 }
@@ -299,7 +324,7 @@ fn unnamed(context: &Context, unit: &Unit, site: &Site, thread: usize, code: Cod
     let op = &unit.body.insts[site.inst.index()].op.text;
     let mask = site.mask.of(thread).unwrap_or(0);
     let message = format!("lane {} executes `{op}` and is not in its mask {mask:#x}", thread % 32);
-    let sure = unit.shape.threads().is_some() || thread % 32 == 0 || mask.count_ones() != mask.trailing_ones();
+    let sure = unit.shape.threads().is_some() || thread.is_multiple_of(32) || mask.count_ones() != mask.trailing_ones();
     // A mask of the first lanes is right where the CTA has no more than these.
     let level = if sure { Level::Error } else { Level::Warning };
     let diag = Diag::new(code, level, context.span(unit.id, site.inst), message)
@@ -310,12 +335,16 @@ fn unnamed(context: &Context, unit: &Unit, site: &Site, thread: usize, code: Cod
 }
 
 fn elsewhere_diag(context: &Context, unit: &Unit, site: &Site, other: InstId, block: u32, code: Code) -> Diag {
-    let (own, theirs) = (&unit.body.insts[site.inst.index()].op.text, &unit.body.insts[other.index()].op.text);
+    let (own, theirs) = (
+        &unit.body.insts[site.inst.index()].op.text,
+        &unit.body.insts[other.index()].op.text,
+    );
     let span = context.span(unit.id, site.inst);
     let same = own == theirs && !is_old(unit);
     let diag = if same {
         let message = format!("lanes of one warp execute different copies of `{own}` with one mask");
-        Diag::info(code, span, message).note("legal since sm_70: lanes wait for those that execute the same kind with the same mask")
+        Diag::info(code, span, message)
+            .note("legal since sm_70: lanes wait for those that execute the same kind with the same mask")
     } else {
         let message = format!("lanes of one warp meet at different instructions with one mask: `{own}` and `{theirs}`");
         Diag::error(code, span, message).note("all lanes that the mask names must execute the same instruction")
@@ -328,8 +357,16 @@ fn elsewhere_diag(context: &Context, unit: &Unit, site: &Site, other: InstId, bl
 
 /// Whether the module's target is older than independent thread scheduling.
 pub(super) fn is_old(unit: &Unit) -> bool {
-    let number = |word: &str| word.strip_prefix("sm_").and_then(|sm| sm.trim_end_matches(char::is_alphabetic).parse::<u32>().ok());
-    unit.module.header.target.iter().find_map(|word| number(word)).is_some_and(|sm| sm < 70)
+    let number = |word: &str| {
+        word.strip_prefix("sm_")
+            .and_then(|sm| sm.trim_end_matches(char::is_alphabetic).parse::<u32>().ok())
+    };
+    unit.module
+        .header
+        .target
+        .iter()
+        .find_map(|word| number(word))
+        .is_some_and(|sm| sm < 70)
 }
 
 fn note_shape(unit: &Unit, thread: usize, diag: Diag) -> Diag {

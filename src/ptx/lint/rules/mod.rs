@@ -40,6 +40,8 @@ pub mod bar019;
 mod early;
 pub mod isa020;
 pub mod isa021;
+pub mod lint001;
+pub mod lint002;
 mod masks;
 pub mod warp001;
 pub mod warp002;

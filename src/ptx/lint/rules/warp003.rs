@@ -71,7 +71,9 @@ Round the CTA up to whole warps, let lanes without work stay, and give them the 
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for sites in context.warps() {
-        let Some(unit) = context.analysis.unit(sites.function) else { continue };
+        let Some(unit) = context.analysis.unit(sites.function) else {
+            continue;
+        };
         let mut leaks = leaks(unit, sites).into_iter();
         let Some(first) = leaks.next() else { continue };
         let more: Vec<Leak> = leaks.collect();

@@ -80,7 +80,8 @@ fn check(context: &Context) -> Vec<Diag> {
         for site in &sites.sites {
             let Mask::Active(source) = site.mask else { continue };
             if said.insert(source) {
-                let message = "the mask is what `activemask` gave: nothing makes these lanes the ones that belong together";
+                let message =
+                    "the mask is what `activemask` gave: nothing makes these lanes the ones that belong together";
                 let diag = Diag::warning(RULE.code, context.span(sites.function, site.inst), message)
                     .related(context.span(sites.function, source), "the active lanes are read here")
                     .help("vote on the branch's predicate before the branch and use the ballot, or a constant mask");

@@ -71,7 +71,9 @@ Write 31 for `idx`, `down` and `bfly`, 0 for `up`, with `(32 - width) << 8` for 
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for sites in context.warps() {
-        let Some(unit) = context.analysis.unit(sites.function) else { continue };
+        let Some(unit) = context.analysis.unit(sites.function) else {
+            continue;
+        };
         let mut evaluator = unit.evaluator();
         for site in sites.sites.iter().filter(|site| site.kind == Kind::Shuffle) {
             let row = &unit.body.insts[site.inst.index()];
@@ -89,12 +91,17 @@ fn judge(span: Span, op: &str, shuffle: &Shuffle) -> Option<Diag> {
     let help = format!("write {limit}, or `(32 - width) << 8 | {limit}` for segments");
     if let Some(stray) = shuffle.stray_bits() {
         let message = format!("the clamp operand {clamp:#x} of `{op}` has bits that mean nothing: {stray:#x}");
-        let diag = Diag::error(RULE.code, span, message)
-            .note(format!("it is read as limit {} and segment mask {:#x}", clamp & 31, clamp >> 8 & 31));
+        let diag = Diag::error(RULE.code, span, message).note(format!(
+            "it is read as limit {} and segment mask {:#x}",
+            clamp & 31,
+            clamp >> 8 & 31
+        ));
         return Some(diag.help(help));
     }
     shuffle.moves_nothing().then(|| {
-        let message = format!("no lane reads another one: `{op}` with the clamp operand {clamp:#x} gives every lane its own value");
+        let message = format!(
+            "no lane reads another one: `{op}` with the clamp operand {clamp:#x} gives every lane its own value"
+        );
         Diag::warning(RULE.code, span, message).help(help)
     })
 }

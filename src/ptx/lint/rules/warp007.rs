@@ -75,7 +75,9 @@ Use the result where the predicate holds.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for sites in context.warps() {
-        let Some(unit) = context.analysis.unit(sites.function) else { continue };
+        let Some(unit) = context.analysis.unit(sites.function) else {
+            continue;
+        };
         let pairs: FxHashMap<ValueId, (ValueId, InstId)> =
             sites.sites.iter().filter_map(|site| pair(unit, site.inst)).collect();
         if pairs.is_empty() {

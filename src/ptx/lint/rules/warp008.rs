@@ -82,7 +82,11 @@ Execute one instruction where the arms meet, or name in each arm the lanes of th
 ";
 
 fn check(context: &Context) -> Vec<Diag> {
-    let mut found = report(context, RULE.code, false, |fault| matches!(fault, Fault::Elsewhere(..) | Fault::Disagree(..)));
-    found.extend(report(context, RULE.code, true, |fault| matches!(fault, Fault::Elsewhere(..) | Fault::Disagree(..))));
+    let mut found = report(context, RULE.code, false, |fault| {
+        matches!(fault, Fault::Elsewhere(..) | Fault::Disagree(..))
+    });
+    found.extend(report(context, RULE.code, true, |fault| {
+        matches!(fault, Fault::Elsewhere(..) | Fault::Disagree(..))
+    }));
     found
 }

@@ -70,17 +70,29 @@ Launch whole warps, or name the lanes that exist.
 fn check(context: &Context) -> Vec<Diag> {
     let mut found = Vec::new();
     for sites in context.warps() {
-        let Some(unit) = context.analysis.unit(sites.function) else { continue };
-        let Some(threads) = unit.shape.threads().filter(|threads| threads % 32 != 0) else { continue };
+        let Some(unit) = context.analysis.unit(sites.function) else {
+            continue;
+        };
+        let Some(threads) = unit.shape.threads().filter(|threads| threads % 32 != 0) else {
+            continue;
+        };
         let last = threads as usize - 1;
         let full = |site: &&Site| {
             matches!(site.mask, Mask::Same(u32::MAX)) && site.kind != Kind::Sync && site.company.threads.contains(last)
         };
-        let Some(site) = sites.sites.iter().find(full) else { continue };
+        let Some(site) = sites.sites.iter().find(full) else {
+            continue;
+        };
         // Where it does harm, WARP003 says so.
         if leaks(unit, sites).is_empty() {
-            let message = format!("the mask names 32 lanes, but the last warp of {threads} threads has {}", threads % 32);
-            found.push(Diag::info(RULE.code, context.span(unit.id, site.inst), message).note("lanes that do not exist may be named"));
+            let message = format!(
+                "the mask names 32 lanes, but the last warp of {threads} threads has {}",
+                threads % 32
+            );
+            found.push(
+                Diag::info(RULE.code, context.span(unit.id, site.inst), message)
+                    .note("lanes that do not exist may be named"),
+            );
         }
     }
     found

@@ -35,7 +35,12 @@ pub(in crate::ptx::lint) fn judge(unit: &Unit, sites: &Sites, site: &Site, vote:
         match same(unit, condition, voted) {
             None => return Some(Fault::Stale(apart.block)),
             Some(positive) => {
-                let arm = unit.cfg.succs().next(apart.block).get(usize::from(!positive)).copied()?;
+                let arm = unit
+                    .cfg
+                    .succs()
+                    .next(apart.block)
+                    .get(usize::from(!positive))
+                    .copied()?;
                 let within = lanes.converge().arm(apart.block, &[arm]).contains(&block);
                 if !within {
                     return Some(Fault::Includes);
@@ -56,7 +61,9 @@ fn has_left(unit: &Unit, lanes: &Lanes, block: u32, voted: Literal) -> bool {
 
 /// Whether the site's own guard is the predicate voted on; `None` where it is another, and nothing can be said.
 fn is_guarded_by(unit: &Unit, site: &Site, voted: Literal) -> Option<bool> {
-    let Some(guard) = unit.body.insts[site.inst.index()].guard else { return Some(false) };
+    let Some(guard) = unit.body.insts[site.inst.index()].guard else {
+        return Some(false);
+    };
     let literal = guard_literal(unit, site.inst, guard)?;
     (same(unit, literal, voted)?).then_some(true)
 }
@@ -71,7 +78,13 @@ fn taken_literal(unit: &Unit, block: u32) -> Option<Literal> {
 
 fn guard_literal(unit: &Unit, inst: InstId, guard: Guard) -> Option<Literal> {
     let value = unit.ssa.use_of(inst, guard.reg)?;
-    Some(strip(unit, Literal { value, positive: !guard.negated }))
+    Some(strip(
+        unit,
+        Literal {
+            value,
+            positive: !guard.negated,
+        },
+    ))
 }
 
 fn operand_literal(unit: &Unit, inst: InstId, operand: &Operand) -> Option<Literal> {
@@ -84,12 +97,16 @@ fn operand_literal(unit: &Unit, inst: InstId, operand: &Operand) -> Option<Liter
 fn strip(unit: &Unit, mut literal: Literal) -> Literal {
     for _ in 0..16 {
         literal.value = origin(unit, literal.value);
-        let Some((inst, row)) = maker(unit, literal.value) else { break };
+        let Some((inst, row)) = maker(unit, literal.value) else {
+            break;
+        };
         if row.op.base() != "not" || row.guard.is_some() {
             break;
         }
         let Some(operand) = row.operands.get(1) else { break };
-        let Some(value) = operand.as_reg().and_then(|reg| unit.ssa.use_of(inst, reg)) else { break };
+        let Some(value) = operand.as_reg().and_then(|reg| unit.ssa.use_of(inst, reg)) else {
+            break;
+        };
         literal = Literal {
             value,
             positive: literal.positive != matches!(operand, Operand::Reg(_)),

@@ -94,6 +94,8 @@ impl<'u> Resolver<'u> {
         for thread in voters.iter() {
             words[thread / WARP as usize] |= 1 << (thread % WARP as usize);
         }
-        Some(Mask::Each((0..threads).map(|thread| words[thread / WARP as usize]).collect()))
+        Some(Mask::Each(
+            (0..threads).map(|thread| words[thread / WARP as usize]).collect(),
+        ))
     }
 }

@@ -71,7 +71,9 @@ pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Lanes>) -> Option<Sites> 
     let mut resolver = mask::Resolver::new(unit, &lanes);
     let mut sites = Vec::new();
     for (inst, row) in (0..).map(InstId).zip(&unit.body.insts).filter(|(_, row)| is_site(row)) {
-        let Some(company) = lanes.company(unit, inst) else { continue };
+        let Some(company) = lanes.company(unit, inst) else {
+            continue;
+        };
         let kind = match row.op.base() {
             _ if row.op.effect != Effect::Warp => Kind::Aligned,
             "shfl" => Kind::Shuffle,
@@ -101,7 +103,9 @@ pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Lanes>) -> Option<Sites> 
 
 /// The operand that names lanes: the last one of a `.sync` instruction.
 pub(super) fn mask_operand(row: &crate::ptx::ir::Inst) -> Option<&Operand> {
-    (row.op.has("sync") && row.op.effect == Effect::Warp).then(|| row.operands.last()).flatten()
+    (row.op.has("sync") && row.op.effect == Effect::Warp)
+        .then(|| row.operands.last())
+        .flatten()
 }
 
 impl Site {
@@ -129,9 +133,8 @@ impl Site {
 
     /// A thread that it names and that can never come, beside one that does.
     pub(super) fn missing(&self, unit: &Unit) -> Option<(usize, usize)> {
-        let away = |thread: &usize| {
-            !self.company.threads.contains(*thread) && !self.company.maybe_gone.contains(*thread)
-        };
+        let away =
+            |thread: &usize| !self.company.threads.contains(*thread) && !self.company.maybe_gone.contains(*thread);
         let mut executing = self.company.threads.iter();
         executing.find_map(|thread| Some((thread, self.named(unit, thread).find(away)?)))
     }
@@ -144,7 +147,11 @@ impl Site {
 
     /// The branches of unknown outcome that part the lanes around it.
     pub(super) fn unknown_partings(&self) -> impl Iterator<Item = u32> {
-        self.company.apart.iter().filter(|apart| !apart.known).map(|apart| apart.block)
+        self.company
+            .apart
+            .iter()
+            .filter(|apart| !apart.known)
+            .map(|apart| apart.block)
     }
 }
 
@@ -152,10 +159,14 @@ impl Site {
 pub(super) fn origin(unit: &Unit, mut value: ValueId) -> ValueId {
     use crate::ptx::flow::Definition;
     for _ in 0..64 {
-        let Some(Definition::Inst(inst)) = unit.ssa.value(value).map(|value| value.definition) else { break };
+        let Some(Definition::Inst(inst)) = unit.ssa.value(value).map(|value| value.definition) else {
+            break;
+        };
         let row = &unit.body.insts[inst.index()];
         let copies = row.op.base() == "mov" && row.guard.is_none();
-        let Some(Operand::Reg(reg)) = row.operands.get(1).filter(|_| copies) else { break };
+        let Some(Operand::Reg(reg)) = row.operands.get(1).filter(|_| copies) else {
+            break;
+        };
         let Some(from) = unit.ssa.use_of(inst, *reg) else { break };
         value = from;
     }
@@ -166,7 +177,9 @@ pub(super) fn origin(unit: &Unit, mut value: ValueId) -> ValueId {
 pub(super) fn shape_note(unit: &Unit, thread: usize) -> Option<String> {
     match unit.shape {
         Shape::Exact(_) => None,
-        Shape::Line(_) => Some(format!("holds for every one-dimensional CTA of more than {thread} threads")),
+        Shape::Line(_) => Some(format!(
+            "holds for every one-dimensional CTA of more than {thread} threads"
+        )),
         Shape::Unknown(_) => Some("the CTA's shape is not known: lanes are counted within the warp".to_owned()),
     }
 }

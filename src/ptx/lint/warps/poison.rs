@@ -48,7 +48,11 @@ struct Seed {
 /// Finds the undefined values of a function that are stored; the first of each shuffle.
 pub(in crate::ptx::lint) fn leaks(unit: &Unit, sites: &Sites) -> Vec<Leak> {
     let mut evaluator = unit.evaluator();
-    let seeds: Vec<Seed> = sites.sites.iter().filter_map(|site| seed(unit, &mut evaluator, site)).collect();
+    let seeds: Vec<Seed> = sites
+        .sites
+        .iter()
+        .filter_map(|site| seed(unit, &mut evaluator, site))
+        .collect();
     if seeds.is_empty() {
         return Vec::new();
     }
@@ -137,12 +141,16 @@ impl Spread<'_> {
     /// A merged value is undefined where it is on every way that the thread can have come.
     fn phi(&mut self, phi: ValueId, block: u32) {
         let inputs = self.unit.ssa.phi_inputs(phi);
-        let Some(seed) = inputs.iter().find_map(|input| self.held.get(input)).map(|held| held.1) else { return };
+        let Some(seed) = inputs.iter().find_map(|input| self.held.get(input)).map(|held| held.1) else {
+            return;
+        };
         let mut all = Threads::default();
         let mut clean = Threads::default();
         for (pred, input) in self.unit.cfg.preds().next(block).iter().zip(inputs) {
             let Some(last) = self.unit.cfg.last(*pred) else { return };
-            let Some(company) = self.sites.lanes.company(self.unit, last) else { return };
+            let Some(company) = self.sites.lanes.company(self.unit, last) else {
+                return;
+            };
             let come = company.threads;
             let held = self.held.get(input).map(|held| held.0).unwrap_or_default();
             all = all.union(come.common(held));
@@ -163,24 +171,46 @@ impl Spread<'_> {
             return;
         }
         let guard = usize::from(row.guard.is_some());
-        let used: Vec<(Threads, usize)> =
-            self.unit.ssa.uses(inst).iter().skip(guard).filter_map(|value| self.held.get(value)).copied().collect();
+        let used: Vec<(Threads, usize)> = self
+            .unit
+            .ssa
+            .uses(inst)
+            .iter()
+            .skip(guard)
+            .filter_map(|value| self.held.get(value))
+            .copied()
+            .collect();
         let Some((_, seed)) = used.first().copied() else { return };
         let all = used.iter().fold(Threads::default(), |sum, held| sum.union(held.0));
-        let result = if row.op.base() == "selp" { self.selected(inst, row) } else { all };
+        let result = if row.op.base() == "selp" {
+            self.selected(inst, row)
+        } else {
+            all
+        };
         let result = self.guarded(inst, row, result);
         self.add(*def, result, seed);
     }
 
     fn of_operand(&self, inst: InstId, operand: Option<&Operand>) -> Threads {
-        let value = operand.and_then(Operand::as_reg).and_then(|reg| self.unit.ssa.use_of(inst, reg));
-        value.and_then(|value| self.held.get(&value)).map(|held| held.0).unwrap_or_default()
+        let value = operand
+            .and_then(Operand::as_reg)
+            .and_then(|reg| self.unit.ssa.use_of(inst, reg));
+        value
+            .and_then(|value| self.held.get(&value))
+            .map(|held| held.0)
+            .unwrap_or_default()
     }
 
     /// Of a selection, what the predicate takes; of an unknown one, what both sides hold.
     fn selected(&mut self, inst: InstId, row: &Inst) -> Threads {
-        let (yes, no) = (self.of_operand(inst, row.operands.get(1)), self.of_operand(inst, row.operands.get(2)));
-        let predicate = row.operands.get(3).and_then(|operand| self.evaluator.operand(inst, operand));
+        let (yes, no) = (
+            self.of_operand(inst, row.operands.get(1)),
+            self.of_operand(inst, row.operands.get(2)),
+        );
+        let predicate = row
+            .operands
+            .get(3)
+            .and_then(|operand| self.evaluator.operand(inst, operand));
         match predicate {
             Some(exact) => {
                 let takes = |thread: usize| exact.of(thread) & 1 == 1;
@@ -192,7 +222,12 @@ impl Spread<'_> {
 
     fn guarded(&mut self, inst: InstId, row: &Inst, result: Threads) -> Threads {
         let Some(guard) = row.guard else { return result };
-        let before = self.unit.ssa.before(inst).first().and_then(|value| self.held.get(value));
+        let before = self
+            .unit
+            .ssa
+            .before(inst)
+            .first()
+            .and_then(|value| self.held.get(value));
         let before = before.map(|held| held.0).unwrap_or_default();
         let value = self.unit.ssa.use_of(inst, guard.reg);
         match value.and_then(|value| self.evaluator.value(value)) {
@@ -209,13 +244,23 @@ impl Spread<'_> {
         if row.op.base() != "shfl" || row.guard.is_some() {
             return;
         }
-        let Some(def) = self.unit.ssa.defs(inst).first().copied() else { return };
+        let Some(def) = self.unit.ssa.defs(inst).first().copied() else {
+            return;
+        };
         if let Some(at) = self.seeds.iter().position(|seed| seed.inst == inst) {
             self.add(def, self.seeds[at].threads, at);
         }
-        let value = row.operands.get(1).and_then(Operand::as_reg).and_then(|reg| self.unit.ssa.use_of(inst, reg));
-        let Some((held, seed)) = value.and_then(|value| self.held.get(&value)).copied() else { return };
-        let Some(shuffle) = Shuffle::of(&mut self.evaluator, inst, row) else { return };
+        let value = row
+            .operands
+            .get(1)
+            .and_then(Operand::as_reg)
+            .and_then(|reg| self.unit.ssa.use_of(inst, reg));
+        let Some((held, seed)) = value.and_then(|value| self.held.get(&value)).copied() else {
+            return;
+        };
+        let Some(shuffle) = Shuffle::of(&mut self.evaluator, inst, row) else {
+            return;
+        };
         let reads = |thread: usize| match shuffle.source(thread) {
             Some(Some(from)) => held.contains(thread / WARP as usize * WARP as usize + from as usize),
             Some(None) => held.contains(thread),
@@ -229,14 +274,28 @@ impl Spread<'_> {
     fn sinks(&mut self) -> Vec<Leak> {
         let mut found: Vec<Leak> = Vec::new();
         for (inst, row) in (0..).map(InstId).zip(&self.unit.body.insts) {
-            if !matches!(row.op.effect, Effect::Store | Effect::Atomic) || row.op.space == crate::ptx::types::Space::Param {
+            if !matches!(row.op.effect, Effect::Store | Effect::Atomic)
+                || row.op.space == crate::ptx::types::Space::Param
+            {
                 continue;
             }
             let guard = usize::from(row.guard.is_some());
-            let used = self.unit.ssa.uses(inst).iter().skip(guard).filter_map(|value| self.held.get(value));
-            let Some((held, seed)) = used.max_by_key(|held| held.0.len()).copied() else { continue };
-            let Some(company) = self.sites.lanes.company(self.unit, inst).filter(|company| company.sure) else { continue };
-            let Some(victim) = company.threads.common(held).iter().next() else { continue };
+            let used = self
+                .unit
+                .ssa
+                .uses(inst)
+                .iter()
+                .skip(guard)
+                .filter_map(|value| self.held.get(value));
+            let Some((held, seed)) = used.max_by_key(|held| held.0.len()).copied() else {
+                continue;
+            };
+            let Some(company) = self.sites.lanes.company(self.unit, inst).filter(|company| company.sure) else {
+                continue;
+            };
+            let Some(victim) = company.threads.common(held).iter().next() else {
+                continue;
+            };
             let seed = &self.seeds[seed];
             if found.iter().all(|leak| leak.shuffle != seed.inst) {
                 let (reader, source, cause) = seed.first;

@@ -77,9 +77,14 @@ impl Shuffle {
 
     /// Whether no lane of a full warp reads another lane, though the operands ask for one.
     pub(in crate::ptx::lint) fn moves_nothing(&self) -> bool {
-        let Some(by) = self.lane.as_ref().and_then(Exact::constant) else { return false };
+        let Some(by) = self.lane.as_ref().and_then(Exact::constant) else {
+            return false;
+        };
         let asks = by & 31 != 0 && self.clamp.as_ref().and_then(Exact::constant).is_some();
-        let own = |thread: usize| self.source(thread).is_some_and(|from| from.is_none_or(|from| from as usize == thread));
+        let own = |thread: usize| {
+            self.source(thread)
+                .is_some_and(|from| from.is_none_or(|from| from as usize == thread))
+        };
         asks && (0..32).all(own)
     }
 }
