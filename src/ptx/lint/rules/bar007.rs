@@ -97,7 +97,10 @@ fn check(context: &Context) -> Vec<Diag> {
             continue;
         }
         let message = format!("threads arrive at barrier {id} and none waits there");
-        let mut diag = Diag::warning(RULE.code, context.span(arrive.function, arrive.inst), message);
+        // Where the whole CTA arrives, no role is there that could wait.
+        let some = arrive.threads.len() < arrive.shape.most_threads();
+        let level = if some { Level::Warning } else { Level::Info };
+        let mut diag = Diag::new(RULE.code, level, context.span(arrive.function, arrive.inst), message);
         if let Some(other) = same().find(|one| one.op != BarrierOp::Arrive && one.counted) {
             diag = diag.related(
                 context.span(other.function, other.inst),

@@ -125,7 +125,7 @@ fn check(context: &Context) -> Vec<Diag> {
         if let Some(site) = first {
             let message = "the thread arrives at the cluster's barrier and never waits there";
             found.push(
-                Diag::warning(RULE.code, context.span(unit.id, site.inst), message).help("add `barrier.cluster.wait`"),
+                Diag::info(RULE.code, context.span(unit.id, site.inst), message).help("add `barrier.cluster.wait`"),
             );
         }
         if let Some((inst, message)) = fault {
