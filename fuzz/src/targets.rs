@@ -136,7 +136,10 @@ pub fn lint(text: &str) -> bool {
     let report = lint_with(&parsed, text, &options);
     diags_in_text(text, &report.findings);
     report.kernels.iter().for_each(|kernel| in_text(text, kernel.span));
-    assert_eq!(fingerprints(&parsed, text, &report.findings).len(), report.findings.len());
+    assert_eq!(
+        fingerprints(&parsed, text, &report.findings).len(),
+        report.findings.len()
+    );
     let (repaired, made) = apply_fixes(text, &report.findings, Applicability::Safe);
     if made > 0 {
         let worse = read(&repaired).diags.len() > parsed.diags.len();

@@ -195,7 +195,7 @@ fn work(args: &Args) -> Result<anyhow::Result<Outcome>, String> {
         output::complain_of(&nothing.file, &nothing.message);
         run.unreadable.push(nothing);
     }
-    let mut baselines = Baselines::new(&run)?;
+    let mut baselines = Baselines::new(&run, args.baseline.write_baseline)?;
     if args.baseline.write_baseline {
         return Ok(baselines.write(&run));
     }

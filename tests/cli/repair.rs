@@ -204,7 +204,14 @@ fn a_baseline_that_is_none_is_an_error() {
         ("a.json", "{}"),
         ("b.json", "{\"baseline\": 9, \"findings\": []}"),
     ]);
-    for (baseline, message) in [("a.json", "a.json: error: is no baseline"), ("b.json", "version 9")] {
+    for (baseline, message) in [
+        (
+            "none.json",
+            "none.json: error: no such baseline; --write-baseline writes it",
+        ),
+        ("a.json", "a.json: error: is no baseline"),
+        ("b.json", "version 9"),
+    ] {
         let output = folder.run(&["lint", "--baseline", baseline, "k.ptx"]);
         assert_eq!(status(&output), 2);
         assert!(err(&output).contains(message), "{}", err(&output));

@@ -8,6 +8,7 @@ use crate::cli::{Outcome, input, output};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// The format's version.
@@ -50,14 +51,13 @@ struct Kernel {
 }
 
 impl Baselines {
-    /// Reads those that exist. The error is a report, ready to be shown.
-    pub fn new(run: &Run) -> Result<Self, String> {
+    /// Reads them; one that is to be written need not be there yet. The error is a report, ready to be shown.
+    pub fn new(run: &Run, to_write: bool) -> Result<Self, String> {
         let paths: BTreeSet<_> = run.files.iter().filter_map(|file| file.baseline.clone()).collect();
         let mut baselines = BTreeMap::new();
         for path in paths {
-            // A baseline that is not there yet holds nothing: everything is new.
             let document = match path.try_exists() {
-                Ok(false) => Document::default(),
+                Ok(false) if to_write => Document::default(),
                 _ => read(&path)?,
             };
             baselines.insert(path, document);
@@ -155,7 +155,10 @@ impl Document {
 
 fn read(path: &Path) -> Result<Document, String> {
     let name = output::printable(&path.display().to_string());
-    let text = fs::read_to_string(path).map_err(|error| format!("{name}: error: {}", input::explain(&error, path)))?;
+    let text = fs::read_to_string(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!("{name}: error: no such baseline; --write-baseline writes it"),
+        _ => format!("{name}: error: {}", input::explain(&error, path)),
+    })?;
     match serde_json::from_str::<Document>(&text) {
         Ok(document) if document.baseline == VERSION => Ok(document),
         Ok(document) => Err(format!(

@@ -41,7 +41,10 @@ pub fn all(jobs: &[Job], args: &Args) -> Run {
                 bar.inc(1);
                 outcome
             };
-            let outcomes = jobs.par_iter().map(|job| count(one(job, &args.header, repairs))).collect();
+            let outcomes = jobs
+                .par_iter()
+                .map(|job| count(one(job, &args.header, repairs)))
+                .collect();
             bar.finish_and_clear();
             outcomes
         }

@@ -177,6 +177,20 @@ fn extend(value: u64, bits: u32) -> i64 {
 }
 
 impl Scalar {
+    /// Whether an address goes through it: a sum, a difference, or the addend of a product.
+    pub(super) fn is_sum(self) -> bool {
+        matches!(self.op, Op::Add | Op::Sub | Op::Mad)
+    }
+
+    /// A source that decides the result alone: zero for a product or `and`.
+    pub(super) fn absorbs(self, value: u64) -> bool {
+        match self.op {
+            Op::And | Op::Mul => truncate(value, self.bits) == 0,
+            Op::Or => truncate(value, self.bits) == truncate(u64::MAX, self.bits),
+            _ => false,
+        }
+    }
+
     /// The result for these sources; `None` where it is undefined (division by zero).
     pub(super) fn apply(self, args: &[u64]) -> Option<u64> {
         let source = |at: usize| args.get(at).copied().unwrap_or(0);

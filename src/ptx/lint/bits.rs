@@ -1,7 +1,7 @@
 //! A small dataflow problem that several rules share: facts that some instructions start and others end, a bit each.
 
 use super::parting::condition;
-use crate::ptx::analysis::{Lanes, Unit};
+use crate::ptx::analysis::{Together, Unit};
 use crate::ptx::flow::dataflow::{Direction, Problem, Solution, solve};
 use crate::ptx::flow::{Cfg, ValueId};
 use crate::ptx::ir::InstId;
@@ -82,7 +82,7 @@ impl Bits {
 
     /// The facts are about the threads that execute an instruction: they do not pass edges that these cannot take. Such are
     /// edges whose takers are known to be others, and those on the other side of the predicate that chose them.
-    pub(super) fn about(&mut self, unit: &Unit, lanes: &Lanes, inst: InstId, bits: u64) {
+    pub(super) fn about(&mut self, unit: &Unit, lanes: &Together, inst: InstId, bits: u64) {
         let Some(company) = lanes.company(unit, inst) else {
             return;
         };
@@ -141,7 +141,7 @@ fn side(unit: &Unit, block: u32, at: usize) -> u32 {
 }
 
 /// On which side of a branch a block lies; `None` where on both.
-fn arm_of(unit: &Unit, lanes: &Lanes, branch: u32, block: u32) -> Option<u32> {
+fn arm_of(unit: &Unit, lanes: &Together, branch: u32, block: u32) -> Option<u32> {
     let succs = unit.cfg.succs().next(branch);
     let within = |at: usize| {
         succs

@@ -1,6 +1,6 @@
 //! Bulk and tensor copies: which side of them is shared memory, how much they move, who starts them.
 
-use crate::ptx::analysis::{Company, Lanes, Place, Places, Unit};
+use crate::ptx::analysis::{Company, Together, Place, Places, Unit};
 use crate::ptx::ir::{FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
@@ -64,7 +64,7 @@ pub(super) struct Bulks {
 }
 
 /// Finds them; `None` where nothing of the asynchronous proxy is used.
-pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Lanes>) -> Option<Bulks> {
+pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Together>) -> Option<Bulks> {
     let wanted = |row: &Inst| way(row).is_some() || reads_by_descriptor(row);
     unit.body.insts.iter().find(|row| wanted(row))?;
     let lanes = lanes();
@@ -127,7 +127,7 @@ fn reads_by_descriptor(row: &Inst) -> bool {
         && (name == "wgmma.mma_async" || name.starts_with("tcgen05.mma") || name == "tcgen05.cp")
 }
 
-fn write(unit: &Unit, lanes: &Lanes, places: &mut Places, inst: InstId, row: &Inst) -> Option<Write> {
+fn write(unit: &Unit, lanes: &Together, places: &mut Places, inst: InstId, row: &Inst) -> Option<Write> {
     let spreads = row.op.base() == "stmatrix";
     let stores = row.op.effect == Effect::Store && matches!(row.op.space, Space::Shared | Space::Generic);
     if !stores && !spreads {

@@ -7,7 +7,11 @@ use super::mbarriers::{self, Uses};
 use super::named::{self, Numbered};
 use super::parting::{self, Parting};
 use super::warps::{self, Sites};
-use crate::ptx::analysis::{Analysis, BarrierSite, Lanes, Unit};
+use super::rules::accesses::Access;
+use super::rules::kernels::Residency;
+use super::trials::{self, Tried};
+use crate::ptx::analysis::{Analysis, BarrierSite, Code, Graphs, Together, Unit, Unwritten, unwritten};
+use crate::ptx::diag::Level;
 use crate::ptx::ir::{Body, FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::parse::Parsed;
@@ -22,17 +26,26 @@ pub struct Context<'p> {
     pub parsed: &'p Parsed,
     /// The text.
     pub text: &'p str,
+    /// What is known of the launch.
+    pub launch: Launch,
     /// The functions that some rule looks at.
     pub analysis: Analysis<'p>,
     /// Offsets at which lines start.
     lines: Vec<u32>,
     partings: OnceCell<Vec<Parting>>,
     numbered: OnceCell<Vec<Numbered>>,
-    lanes: RefCell<FxHashMap<FuncId, Rc<Lanes>>>,
+    lanes: RefCell<FxHashMap<FuncId, Rc<Together>>>,
     warps: OnceCell<Vec<Sites>>,
     bulks: OnceCell<Vec<Bulks>>,
     copies: OnceCell<Vec<Copies>>,
     mbarriers: OnceCell<Vec<Uses>>,
+    /// Per function, its graphs, where the analysis has none.
+    graphs: Vec<OnceCell<Graphs>>,
+    unwritten: OnceCell<Vec<(FuncId, Unwritten)>>,
+    /// Per function, what is predicted of its residency, and what its warps access.
+    residencies: Vec<OnceCell<Option<Residency>>>,
+    accesses: Vec<OnceCell<Vec<Access>>>,
+    tried: OnceCell<Vec<Tried>>,
 }
 
 impl<'p> Context<'p> {
@@ -41,6 +54,7 @@ impl<'p> Context<'p> {
         Self {
             parsed,
             text,
+            launch: *launch,
             analysis: Analysis::new(&parsed.module, launch.block, is_interesting),
             lines: std::iter::once(0)
                 .chain(newlines.map(|(at, _)| at as u32 + 1))
@@ -52,6 +66,11 @@ impl<'p> Context<'p> {
             bulks: OnceCell::new(),
             copies: OnceCell::new(),
             mbarriers: OnceCell::new(),
+            graphs: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
+            unwritten: OnceCell::new(),
+            residencies: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
+            accesses: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
+            tried: OnceCell::new(),
         }
     }
 
@@ -75,6 +94,67 @@ impl<'p> Context<'p> {
         self.analysis.units()
     }
 
+    /// The functions with a body that the parser could read without an error, in textual order.
+    pub fn codes(&self) -> impl Iterator<Item = Code<'_>> {
+        let ids = (0..self.parsed.module.functions.len() as u32).map(FuncId);
+        ids.filter(|id| !self.is_broken(*id)).filter_map(|id| self.code(id))
+    }
+
+    /// Whether the parser found an error in a function: what was dropped there may be what a rule would miss.
+    fn is_broken(&self, id: FuncId) -> bool {
+        let Some(whole) = self.parsed.spans.functions.get(id.index()).map(|spans| spans.whole) else {
+            return false;
+        };
+        let errors = self.parsed.diags.iter().filter(|diag| diag.level == Level::Error);
+        errors
+            .into_iter()
+            .any(|diag| whole.start <= diag.span.start && diag.span.start < whole.end)
+    }
+
+    /// A function's code; `None` where it has no body.
+    pub fn code(&self, id: FuncId) -> Option<Code<'_>> {
+        if let Some(unit) = self.analysis.unit(id) {
+            return Some(Code::of_unit(unit));
+        }
+        let module = &self.parsed.module;
+        let body = module.function(id).body.as_ref()?;
+        let graphs = self.graphs.get(id.index())?.get_or_init(|| Graphs::new(module, body));
+        Some(Code::new(module, id, body, graphs))
+    }
+
+    /// Where a function's name stands.
+    pub fn name_span(&self, function: FuncId) -> Span {
+        self.parsed
+            .spans
+            .functions
+            .get(function.index())
+            .map(|spans| spans.name)
+            .unwrap_or_default()
+    }
+
+    /// The uses of registers that nothing may have written.
+    pub(super) fn unwritten(&self) -> &[(FuncId, Unwritten)] {
+        let find = || {
+            self.codes()
+                .flat_map(|code| unwritten(code).into_iter().map(move |found| (code.id, found)))
+        };
+        self.unwritten.get_or_init(|| find().collect())
+    }
+
+    /// What is predicted of a kernel's place on a multiprocessor; `None` where nothing is known of the target.
+    pub(super) fn residency(&self, code: Code) -> Option<&Residency> {
+        self.residencies
+            .get(code.id.index())?
+            .get_or_init(|| Residency::new(self, code))
+            .as_ref()
+    }
+
+    /// What the warps of a function access in shared and global memory, as far as addresses are known.
+    pub(super) fn accesses(&self, code: Code) -> &[Access] {
+        let found = self.accesses.get(code.id.index());
+        found.map_or(&[], |found| found.get_or_init(|| Access::all(self, code)))
+    }
+
     /// Where threads part in the sight of barriers.
     pub(super) fn partings(&self) -> &[Parting] {
         self.partings
@@ -88,13 +168,18 @@ impl<'p> Context<'p> {
     }
 
     /// Who comes to each block of a unit, lane by lane.
-    pub(super) fn lanes(&self, unit: &Unit) -> Rc<Lanes> {
+    pub(super) fn lanes(&self, unit: &Unit) -> Rc<Together> {
         let known = self.lanes.borrow().get(&unit.id).cloned();
         known.unwrap_or_else(|| {
-            let lanes = Rc::new(Lanes::new(unit));
+            let lanes = Rc::new(Together::new(unit));
             self.lanes.borrow_mut().insert(unit.id, Rc::clone(&lanes));
             lanes
         })
+    }
+
+    /// What trial runs of the kernels have shown.
+    pub(super) fn tried(&self) -> &[Tried] {
+        self.tried.get_or_init(|| trials::all(&self.parsed.module, &self.launch))
     }
 
     /// What lanes of a warp execute together.

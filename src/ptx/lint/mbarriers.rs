@@ -2,7 +2,7 @@
 //!
 //! The common ground of ASYNC005 to ASYNC009 and ASYNC020.
 
-use crate::ptx::analysis::{Company, Lanes, Place, Places, Unit};
+use crate::ptx::analysis::{Company, Together, Place, Places, Unit};
 use crate::ptx::flow::LoopId;
 use crate::ptx::ir::{FuncId, Inst, InstId, Operand, SymbolId};
 use crate::ptx::isa::Effect;
@@ -103,7 +103,7 @@ impl Uses {
 }
 
 /// Finds them; `None` where there are none.
-pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Lanes>) -> Option<Uses> {
+pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Together>) -> Option<Uses> {
     let is_init = |row: &Inst| row.op.effect == Effect::Mbarrier;
     unit.body.insts.iter().find(|row| is_init(row))?;
     let lanes = lanes();

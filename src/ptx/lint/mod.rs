@@ -12,13 +12,16 @@ mod explain;
 mod fingerprint;
 mod fix;
 mod mbarriers;
+mod memory;
 mod named;
 mod parting;
+mod racing;
 mod rule;
 pub mod rules;
 mod select;
 mod status;
 mod suppress;
+mod trials;
 mod warps;
 
 pub use catalogue::{Entry, GROUPS, catalogue};
@@ -93,7 +96,8 @@ pub fn lint_with(parsed: &Parsed, text: &str, options: &Options) -> Report {
     let selection = &options.selection;
     let findings = run(parsed, text, options);
     let findings = findings.into_iter().filter_map(|diag| selection.admit(diag)).collect();
-    let judge = match parsed.diags.is_empty() {
+    let kernels = status::kernels(parsed, text);
+    let judge = match parsed.diags.is_empty() && kernels.iter().all(|kernel| kernel.not_analysed.is_none()) {
         true => Judge::All,
         false => Judge::None,
     };
@@ -102,7 +106,7 @@ pub fn lint_with(parsed: &Parsed, text: &str, options: &Options) -> Report {
     findings.sort_by(|a, b| (a.span.start, a.code.id).cmp(&(b.span.start, b.code.id)));
     Report {
         findings,
-        kernels: status::kernels(parsed, text),
+        kernels,
         suppressed: outcome.suppressed,
     }
 }

@@ -1,7 +1,7 @@
 //! Bulk copies into shared memory that are read with no wait on their mbarrier in between.
 
 use super::{Access, Early, Fault, access_of_copy, clash, is_bulk_load};
-use crate::ptx::analysis::{Lanes, Place, Places, Unit};
+use crate::ptx::analysis::{Together, Place, Places, Unit};
 use crate::ptx::ir::{Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::lint::bits::Bits;
@@ -13,7 +13,7 @@ struct Loaded {
 }
 
 /// Finds reads that can follow a copy with no wait; the first for each copy.
-pub(super) fn early(unit: &Unit, lanes: &Lanes, places: &mut Places, reads: &mut [Access]) -> Vec<Early> {
+pub(super) fn early(unit: &Unit, lanes: &Together, places: &mut Places, reads: &mut [Access]) -> Vec<Early> {
     let loaded: Vec<Loaded> = (0..)
         .map(InstId)
         .zip(&unit.body.insts)

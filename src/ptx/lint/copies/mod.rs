@@ -11,7 +11,7 @@ pub(super) use late::{Late, Touch, matrix, tensor};
 pub(super) use refill::Refill;
 use refill::refills;
 
-use crate::ptx::analysis::{Clash, Company, Footprint, Lanes, Place, Places, Unit};
+use crate::ptx::analysis::{Clash, Company, Footprint, Together, Place, Places, Unit};
 use crate::ptx::flow::ValueId;
 use crate::ptx::ir::{Address, BarrierOp, Base, FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
@@ -77,7 +77,7 @@ pub(super) struct Access {
 }
 
 /// Follows the copies of a function; `None` where there are none.
-pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Lanes>) -> Option<Copies> {
+pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Together>) -> Option<Copies> {
     let is_copy = |row: &&Inst| is_copy(row) || is_bulk_load(row);
     unit.body.insts.iter().find(is_copy)?;
     let lanes = lanes();
@@ -198,7 +198,7 @@ fn access_of_copy(unit: &Unit, places: &mut Places, inst: InstId, row: &Inst) ->
 
 fn judge(
     unit: &Unit,
-    lanes: &Lanes,
+    lanes: &Together,
     places: &mut Places,
     batches: &[Batch],
     mut reads: Vec<Access>,
@@ -233,7 +233,7 @@ fn judge(
 /// A read while the batch may be under way, if it touches what the batch writes.
 fn early(
     unit: &Unit,
-    lanes: &Lanes,
+    lanes: &Together,
     flight: &Flight,
     states: u32,
     targets: &[Access],
@@ -291,7 +291,7 @@ fn moves_between(unit: &Unit, target: &Access, read: &Access) -> bool {
 
 fn clash(
     unit: &Unit,
-    lanes: &Lanes,
+    lanes: &Together,
     target: &Access,
     read: &Access,
     wanted: impl Fn(usize, usize) -> bool,
@@ -340,7 +340,7 @@ fn never(unit: &Unit, batch: &Batch, targets: &[Access], reads: &[Access], fligh
 enum Meeting {
     /// All threads of the CTA, or of a part of it.
     Cta,
-    /// Lanes of the warp.
+    /// Together of the warp.
     Warp,
     /// Whoever arrives at an mbarrier.
     Mbarrier,

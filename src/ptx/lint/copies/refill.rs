@@ -1,7 +1,7 @@
 //! Copies over what other threads may still read: no barrier between the read and the refill.
 
 use super::{Access, Meeting, access_of_copy, clash, is_bulk_load, is_copy, meeting};
-use crate::ptx::analysis::{Clash, Footprint, Lanes, Places, Unit};
+use crate::ptx::analysis::{Clash, Footprint, Together, Places, Unit};
 use crate::ptx::flow::dataflow::{Direction, Problem, solve};
 use crate::ptx::ir::{InstId, Operand};
 use rustc_hash::FxHashMap;
@@ -52,7 +52,7 @@ impl Problem for Unmet<'_> {
 }
 
 /// Finds them; the first for each copy.
-pub(in crate::ptx::lint) fn refills(unit: &Unit, lanes: &Lanes, places: &mut Places, reads: &[Access]) -> Vec<Refill> {
+pub(in crate::ptx::lint) fn refills(unit: &Unit, lanes: &Together, places: &mut Places, reads: &[Access]) -> Vec<Refill> {
     let mut pairs: Vec<(InstId, usize, Clash)> = Vec::new();
     let mut bits: FxHashMap<u32, u64> = FxHashMap::default();
     let known: Vec<(usize, Access)> = (0..)
@@ -114,7 +114,7 @@ fn bounds(access: &Access) -> Option<(i64, i64)> {
     footprint.bounds()
 }
 
-fn with_company(unit: &Unit, lanes: &Lanes, read: &Access) -> Access {
+fn with_company(unit: &Unit, lanes: &Together, read: &Access) -> Access {
     Access {
         inst: read.inst,
         place: read.place.clone(),

@@ -134,7 +134,7 @@ fn torn(unit: &Unit, site: &Site) -> Option<(usize, usize)> {
     (0..most).step_by(128).find_map(|base| {
         let comes = (base..base + 128).find(|thread| company.threads.contains(*thread))?;
         let lacks = (base..base + 128).find(away)?;
-        // Lanes of one warp that part are BAR012's.
+        // Together of one warp that part are BAR012's.
         let warp = comes / 32 * 32;
         let whole = (warp..warp + 32).all(|lane| !away(&lane));
         (whole && (exact || comes == base && company.threads.len() < 128)).then_some((comes, lacks))

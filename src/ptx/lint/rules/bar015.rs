@@ -1,7 +1,7 @@
 //! BAR015: lanes of one warp spin for a lock that another lane of the warp holds.
 
 use super::masks::is_old;
-use crate::ptx::analysis::{Lanes, Unit};
+use crate::ptx::analysis::{Together, Unit};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::flow::ValueId;
 use crate::ptx::ir::{Base, InstId};
@@ -10,11 +10,11 @@ use crate::ptx::lint::context::Context;
 use crate::ptx::lint::parting::{condition, maker};
 use crate::ptx::lint::rule::Rule;
 
-/// Lanes of one warp spin for a lock that another lane of the warp holds.
+/// Together of one warp spin for a lock that another lane of the warp holds.
 pub const RULE: Rule = Rule {
     code: Code::new("BAR015", "spin-within-warp"),
     level: Level::Warning,
-    summary: "Lanes of one warp spin for a lock that another lane of the warp holds.",
+    summary: "Together of one warp spin for a lock that another lane of the warp holds.",
     explanation: EXPLANATION,
     restates_legality: false,
     check,
@@ -115,7 +115,7 @@ fn spins(unit: &Unit, inst: InstId) -> Option<InstId> {
     if extent != Extent::Thread || size > 12 || !depends(unit, condition(unit, exit)?, result) {
         return None;
     }
-    let company = Lanes::new(unit).company(unit, inst)?;
+    let company = Together::new(unit).company(unit, inst)?;
     let several = company.threads.warps() < company.threads.len();
     // The loop's own exit parts lanes, and that is the point; anything else around it would choose one.
     let chosen = company.apart.iter().any(|apart| !unit.loops.contains(id, apart.block));

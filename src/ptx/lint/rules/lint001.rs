@@ -17,7 +17,8 @@ const EXPLANATION: &str = "\
 Finds suppression comments, or single codes in their lists, for which nothing is found where they apply.
 
 A suppression that is left over hides the next fault of its kind at that place. Codes that do not report in the run at hand
-(`--ignore`, `--select` of others) are not judged, and neither is a text with syntax errors.
+(`--ignore`, `--select` of others) are not judged, and neither is a text with syntax errors or with a kernel
+that cannot be analysed.
 
 Fails:
 ```ptx

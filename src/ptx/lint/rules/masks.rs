@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(super) enum Fault {
     /// The first thread executes it and names the second, which cannot come.
     Missing(usize, usize),
-    /// Lanes part at the end of this block on what is not known, and the mask names them all.
+    /// Together part at the end of this block on what is not known, and the mask names them all.
     Doubtful(u32),
     /// The mask is a ballot, and lanes have parted further at the end of this block.
     Stale(InstId, u32),

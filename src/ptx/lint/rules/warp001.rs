@@ -19,7 +19,7 @@ const EXPLANATION: &str = "\
 Finds `shfl.sync` and `bar.warp.sync` whose mask names lanes that are elsewhere: the usual full mask inside `if (lane < 16)`.
 
 The instruction waits for every lane of its mask that has not exited. A lane on the other side of a branch does not come, or comes to
-another instruction: the result is undefined, and the warp may hang. Lanes that have exited may be named, and so may lanes that the CTA
+another instruction: the result is undefined, and the warp may hang. Together that have exited may be named, and so may lanes that the CTA
 does not have. Where it is not known which lanes come, a full mask under a branch that parts lanes is a warning;
 a mask that is the ballot of the very predicate of the branch is right and not reported, and one from before a further branch is a warning.
 

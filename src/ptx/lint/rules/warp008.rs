@@ -5,11 +5,11 @@ use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 
-/// Lanes of one warp meet at different instructions with one mask.
+/// Together of one warp meet at different instructions with one mask.
 pub const RULE: Rule = Rule {
     code: Code::new("WARP008", "mask-shared-by-instructions"),
     level: Level::Error,
-    summary: "Lanes of one warp meet at different instructions with one mask.",
+    summary: "Together of one warp meet at different instructions with one mask.",
     explanation: EXPLANATION,
     restates_legality: false,
     check,
@@ -20,7 +20,7 @@ Finds branches that part lanes and whose arms hold different `.sync` instruction
 
 All lanes of a mask must execute the same kind of instruction; a shuffle in one arm and a vote in the other never meet. Before sm_70 it
 must be one and the same instruction. Since sm_70 two copies of one instruction are legal, and only worth knowing.
-Lanes that name each other must also give the same mask.
+Together that name each other must also give the same mask.
 
 Fails:
 ```ptx

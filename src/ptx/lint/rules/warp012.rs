@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule {
 const EXPLANATION: &str = "\
 Finds full masks in kernels whose CTA does not fill its last warp.
 
-Lanes that do not exist may be named, so this is legal; but a value read from one is undefined (WARP003), and a ballot there is never full.
+Together that do not exist may be named, so this is legal; but a value read from one is undefined (WARP003), and a ballot there is never full.
 
 Fails:
 ```ptx

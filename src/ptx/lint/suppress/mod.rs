@@ -104,7 +104,7 @@ impl Suppressions {
 pub(super) enum Judge {
     /// It can.
     All,
-    /// The text has errors, which keep rules from finding what they would.
+    /// The text has errors or cannot be followed, which keeps rules from finding what they would.
     None,
 }
 

@@ -157,6 +157,16 @@ fn a_text_with_syntax_errors_is_not_judged() {
 }
 
 #[test]
+fn a_text_that_cannot_be_followed_is_not_judged() {
+    let text = ".entry k()\n{\n// ptxgen: allow(BAR001)\nbar.sync 0;\n.reg .b64 %rd<2>;\ncall %rd1, ();\n}\n";
+    assert!(
+        found(text).iter().all(|found| !found.contains("LINT001")),
+        "{:?}",
+        found(text)
+    );
+}
+
+#[test]
 fn unused_ones_can_be_allowed_too() {
     let text = "// ptxgen: allow-file(LINT001) generated\n.entry k()\n{\n// ptxgen: allow(BAR001)\nret;\n}\n";
     assert_eq!(found(text), [""; 0]);

@@ -1,7 +1,7 @@
 //! Masks that come from a ballot of unknown votes: right where the lanes that part are parted by the very predicate voted on.
 
 use super::{Site, Sites, origin};
-use crate::ptx::analysis::{Lanes, Unit};
+use crate::ptx::analysis::{Together, Unit};
 use crate::ptx::flow::{Condition, Definition, ValueId};
 use crate::ptx::ir::{Guard, Inst, InstId, Operand};
 use crate::ptx::isa::Extent;
@@ -9,9 +9,9 @@ use crate::ptx::isa::Extent;
 /// What is wrong with a ballot as a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ptx::lint) enum Fault {
-    /// Lanes part further after the vote, at the end of this block: some that it names do not come.
+    /// Together part further after the vote, at the end of this block: some that it names do not come.
     Stale(u32),
-    /// Lanes that voted no execute the instruction too.
+    /// Together that voted no execute the instruction too.
     Includes,
 }
 
@@ -54,7 +54,7 @@ pub(in crate::ptx::lint) fn judge(unit: &Unit, sites: &Sites, site: &Site, vote:
 }
 
 /// Whether threads that voted no have left before the block.
-fn has_left(unit: &Unit, lanes: &Lanes, block: u32, voted: Literal) -> bool {
+fn has_left(unit: &Unit, lanes: &Together, block: u32, voted: Literal) -> bool {
     let mut before = lanes.gone_before(block);
     before.any(|gone| taken_literal(unit, gone.from).is_some_and(|taken| same(unit, taken, voted).is_some()))
 }

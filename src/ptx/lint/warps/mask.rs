@@ -1,7 +1,7 @@
 //! What a member mask is: a known number in each thread, a ballot, the active lanes, or unknown.
 
 use super::origin;
-use crate::ptx::analysis::{Evaluator, Exact, Lanes, Unit, WARP};
+use crate::ptx::analysis::{Evaluator, Exact, Together, Unit, WARP};
 use crate::ptx::flow::{Definition, ValueId};
 use crate::ptx::ir::{InstId, Operand};
 use std::rc::Rc;
@@ -37,12 +37,12 @@ impl Mask {
 /// Finds masks.
 pub(super) struct Resolver<'u> {
     unit: &'u Unit<'u>,
-    lanes: &'u Lanes,
+    lanes: &'u Together,
     evaluator: Evaluator<'u>,
 }
 
 impl<'u> Resolver<'u> {
-    pub(super) fn new(unit: &'u Unit<'u>, lanes: &'u Lanes) -> Self {
+    pub(super) fn new(unit: &'u Unit<'u>, lanes: &'u Together) -> Self {
         Self {
             unit,
             lanes,

@@ -12,7 +12,7 @@ pub(super) use mask::Mask;
 pub(super) use poison::{Cause, Leak, leaks};
 pub(super) use shuffle::{Mode, Shuffle};
 
-use crate::ptx::analysis::{Company, Lanes, Shape, Unit, WARP, is_joint};
+use crate::ptx::analysis::{Company, Together, Shape, Unit, WARP, is_joint};
 use crate::ptx::flow::ValueId;
 use crate::ptx::ir::{FuncId, InstId, Operand};
 use crate::ptx::isa::Effect;
@@ -52,7 +52,7 @@ pub(super) struct Sites {
     /// The function.
     pub(super) function: FuncId,
     /// Its lanes.
-    pub(super) lanes: Rc<Lanes>,
+    pub(super) lanes: Rc<Together>,
     /// The sites, in textual order.
     pub(super) sites: Vec<Site>,
 }
@@ -63,7 +63,7 @@ pub(super) fn is_site(inst: &crate::ptx::ir::Inst) -> bool {
 }
 
 /// Finds the sites of a function.
-pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Lanes>) -> Option<Sites> {
+pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Together>) -> Option<Sites> {
     if !unit.body.insts.iter().any(is_site) {
         return None;
     }

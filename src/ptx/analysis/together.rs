@@ -36,7 +36,7 @@ pub struct Apart {
 }
 
 /// Who comes to each block, lane by lane.
-pub struct Lanes {
+pub struct Together {
     converge: Converge,
     solution: Solution<Threads>,
     split: Split,
@@ -75,7 +75,7 @@ pub fn is_joint(inst: &Inst) -> bool {
     }
 }
 
-impl Lanes {
+impl Together {
     /// Follows the lanes of a unit.
     pub fn new(unit: &Unit) -> Self {
         let meets = |inst: u32| is_joint(&unit.body.insts[inst as usize]) || unit.barrier_at(inst).is_some();

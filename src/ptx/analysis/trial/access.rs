@@ -1,0 +1,376 @@
+//! Memory in a trial run: what accesses touch, and what is wrong with them.
+
+use super::fiber::{Frame, Who};
+use super::log::{Site, Touch};
+use super::machine::Machine;
+use super::mask::Mask;
+use super::node;
+use super::program::{Access, Arg, Row};
+use super::space::{Layout, Region};
+use super::value::{Data, Value};
+use super::{Fault, FaultKind};
+use crate::ptx::ir::{FunctionKind, SymbolId};
+use crate::ptx::types::Space;
+
+impl Machine<'_, '_> {
+    pub(super) fn access(&mut self, at: usize, row: &Row, access: &Access, site: Site, who: &Who) {
+        if let Arg::Symbol(symbol, by) = access.base
+            && access.space == Space::Param
+        {
+            self.param(at, row, access, symbol, by + access.offset, who);
+            return;
+        }
+        let base = self.read(at, &access.base);
+        let address = self.map(&base, |base| base.wrapping_add(access.offset as u64));
+        let lanes = who.lanes();
+        let maybe = !who.unknown.is_empty() || self.fibers[at].frames.iter().any(Frame::is_maybe);
+        let lost = address.unknown_in(&lanes);
+        if lost == lanes || address.is_unknown() {
+            self.unknown.push(site);
+            self.area(access, site, &address, &lanes, maybe);
+            self.results(at, row, access, &address, who);
+            return;
+        }
+        let known = lanes.minus(&lost);
+        let local = self.local(&address, access, &known);
+        match local {
+            Some((symbol, offset)) => self.cell(at, row, access, symbol, offset, who),
+            None => self.results(at, row, access, &address, who),
+        }
+        self.touch(at, row, access, site, &address, &known, maybe);
+    }
+
+    /// Where in a local variable all threads go, if they do.
+    fn local(&self, address: &Value, access: &Access, lanes: &Mask) -> Option<(SymbolId, i64)> {
+        if !matches!(access.space, Space::Local | Space::Generic | Space::Param) {
+            return None;
+        }
+        let first = address.of(lanes.lowest()?)?;
+        if !matches!(address.data, Data::Same(_)) {
+            return None;
+        }
+        let (space, place) = resolve(access.space, first);
+        match self.layout.region(space, place) {
+            Region::Local(symbol, offset) => Some((symbol, offset)),
+            _ => None,
+        }
+    }
+
+    /// What a load or atomic brings.
+    fn results(&mut self, at: usize, row: &Row, access: &Access, address: &Value, who: &Who) {
+        if !access.reads {
+            return;
+        }
+        for def in &row.defs {
+            let one = address.is_uniform() && !access.atomic && access.rows.is_none() && !self.is_own(address, access);
+            let value = if one {
+                Value::some()
+            } else if access.atomic || access.rows.is_some() || self.is_own(address, access) {
+                Value::chaos()
+            } else {
+                Value::unknown(node::at(address), true)
+            };
+            self.write(at, *def, value, who);
+        }
+    }
+
+    /// Whether an address that is alike in all threads means memory of each thread's own.
+    fn is_own(&self, address: &Value, access: &Access) -> bool {
+        match address.constant() {
+            Some(known) => resolve(access.space, known).0 == Space::Local,
+            None => access.space == Space::Local,
+        }
+    }
+
+    /// A kernel's parameter, an argument, or a result.
+    #[allow(clippy::too_many_arguments)]
+    fn param(&mut self, at: usize, row: &Row, access: &Access, symbol: SymbolId, offset: i64, who: &Who) {
+        let frames = &self.fibers[at].frames;
+        let function = frames.last().map(|frame| self.programs.module.function(frame.function));
+        let of_kernel =
+            function.is_some_and(|function| function.kind == FunctionKind::Entry && function.params.contains(&symbol));
+        if !of_kernel {
+            self.cell(at, row, access, symbol, offset, who);
+            return;
+        }
+        for (place, def) in row.defs.iter().enumerate() {
+            let by = offset + i64::from(access.bytes) * place as i64;
+            let value = access
+                .ty
+                .map_or_else(Value::chaos, |ty| self.params.read(symbol, by, ty));
+            self.write(at, *def, value, who);
+        }
+    }
+
+    /// Reads or writes a variable of each thread's own.
+    #[allow(clippy::too_many_arguments)]
+    fn cell(&mut self, at: usize, row: &Row, access: &Access, symbol: SymbolId, offset: i64, who: &Who) {
+        for place in 0..access.elements as usize {
+            let key = (symbol, offset + i64::from(access.bytes) * place as i64);
+            if access.reads {
+                let Some(def) = row.defs.get(place) else { continue };
+                let held = self.fibers[at]
+                    .cells
+                    .get(&key)
+                    .filter(|(bytes, _)| *bytes == access.bytes);
+                let value = held.map_or_else(Value::chaos, |(_, value)| value.clone());
+                self.write(at, *def, value, who);
+                continue;
+            }
+            let new = access
+                .values
+                .get(place)
+                .map_or_else(Value::chaos, |value| self.read(at, value));
+            let maybe = !who.unknown.is_empty() || self.fibers[at].frames.iter().any(Frame::is_maybe);
+            let threads = self.threads;
+            let whole = who.holds == self.fibers[at].alive && !maybe;
+            let cells = &mut self.fibers[at].cells;
+            // What overlaps in another cut is lost.
+            let end = key.1 + i64::from(access.bytes);
+            let cuts = |(of, from): &(SymbolId, i64), bytes: u32| {
+                *of == key.0 && *from < end && key.1 < *from + i64::from(bytes)
+            };
+            if cells.len() < 4096 {
+                cells.retain(|place, (bytes, _)| *place == key || !cuts(place, *bytes));
+            }
+            let value = match cells.get(&key) {
+                Some((bytes, old)) if !whole && *bytes == access.bytes => match maybe {
+                    true => old.merged(&new, &who.lanes(), threads),
+                    false => old.blended(new, &who.holds, threads),
+                },
+                _ => new,
+            };
+            cells.insert(key, (access.bytes, value));
+        }
+    }
+
+    /// Notes what the threads access, and what is wrong with it.
+    #[allow(clippy::too_many_arguments)]
+    fn touch(&mut self, at: usize, row: &Row, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
+        let values: Vec<Value> = access.values.iter().map(|value| self.read(at, value)).collect();
+        let broadcast = matches!(address.data, Data::Same(_)) && lanes.len() > 1;
+        self.fuel = self.fuel.saturating_sub(lanes.len() / 16 * access.elements);
+        let size = access.bytes * access.elements;
+        let mut logged = false;
+        let guess = address.guess && !self.is_buffer(access, address, lanes);
+        let guess = guess
+            || self.fibers[at]
+                .frames
+                .last()
+                .is_some_and(|frame| frame.is_guessed(row.block));
+        let address_data = &address.data;
+        for thread in lanes.iter() {
+            if access.rows.is_some_and(|rows| thread as u32 % 32 >= rows) {
+                continue;
+            }
+            let Some(address) = address.of(thread) else { continue };
+            let (space, place) = resolve(access.space, address);
+            let region = self.layout.region(space, place);
+            self.check(
+                access,
+                region,
+                place,
+                size,
+                Fault {
+                    site,
+                    kind: FaultKind::RawShared { address: place },
+                    thread: thread as u32,
+                    maybe,
+                    guess,
+                    constant: matches!(address_data, Data::Same(_)),
+                },
+            );
+            let shared = matches!(region, Region::Shared(..) | Region::RawShared);
+            let global = matches!(region, Region::Buffer(_))
+                || matches!(region, Region::Variable(..) if space != Space::Const && access.space != Space::Const);
+            if !(shared && space == Space::Shared || global) {
+                continue;
+            }
+            logged = true;
+            self.note_read_only(access, site, place, size, shared);
+            for element in 0..access.elements {
+                let touch = Touch {
+                    site,
+                    thread: thread as u32,
+                    address: place + u64::from(element * access.bytes),
+                    bytes: access.bytes,
+                    writes: access.writes,
+                    atomic: access.atomic || access.strong && !access.volatile,
+                    strong: access.volatile,
+                    value: values.get(element as usize).cloned(),
+                    maybe,
+                    broadcast,
+                    shared,
+                };
+                if element == 0
+                    && let Region::Shared(symbol, _) = region
+                {
+                    self.log.note_part(&touch, self.time, symbol);
+                }
+                self.log.note(touch, self.time);
+            }
+        }
+        if self.setup.sample == 0 {
+            self.shade(access, site, address, lanes, &values);
+        }
+        if logged {
+            self.log.sites.insert(site);
+            self.fills |= access.writes && !maybe && self.fills_variable(at, address, lanes, size);
+        }
+    }
+
+    /// Whether the address is made up for where a buffer lies, and for that alone.
+    fn is_buffer(&self, access: &Access, address: &Value, lanes: &Mask) -> bool {
+        let first = lanes.lowest().and_then(|thread| address.of(thread));
+        first.is_some_and(|first| {
+            let (space, place) = resolve(access.space, first);
+            matches!(self.layout.region(space, place), Region::Buffer(_))
+        })
+    }
+
+    /// Whether the CTA's threads write a shared variable from its start to its end, all at once.
+    fn fills_variable(&self, at: usize, address: &Value, lanes: &Mask, size: u32) -> bool {
+        let Data::Each(each) = &address.data else { return false };
+        if self.by_warp || self.fibers[at].alive != *lanes || !each.unknown.is_empty() {
+            return false;
+        }
+        let (Some(first), Some(last)) = (each.values.iter().min(), each.values.iter().max()) else {
+            return false;
+        };
+        let held = |symbol| {
+            self.programs
+                .module
+                .variable(symbol)
+                .and_then(|variable| variable.size())
+        };
+        let (_, place) = Layout::locate(*first);
+        match self.layout.region(Space::Shared, place) {
+            Region::Shared(symbol, 0) => held(symbol) == Some(last - first + u64::from(size)),
+            _ => false,
+        }
+    }
+
+    /// Follows who wrote what is in shared memory.
+    fn shade(&mut self, access: &Access, site: Site, address: &Value, lanes: &Mask, values: &[Value]) {
+        let place = |thread| address.of(thread).map(|known| resolve(access.space, known));
+        let is_shared = |(space, _): &(Space, u64)| *space == Space::Shared;
+        let Some((_, first)) = lanes.lowest().and_then(place).filter(is_shared) else {
+            return;
+        };
+        let slot = matches!(address.data, Data::Same(_));
+        let all: Vec<u64> = lanes.iter().filter_map(place).map(|(_, place)| place).collect();
+        if access.writes && !access.atomic {
+            let slot = slot && lanes.len() == 1;
+            all.iter()
+                .for_each(|place| self.shadow.store(site, *place, slot, values.first()));
+        } else if slot && lanes.len() > 1 {
+            self.shadow.load_slot(first);
+        } else {
+            self.shadow.load(site, all.iter().copied());
+        }
+    }
+
+    /// Notes an access somewhere in a variable.
+    fn area(&mut self, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
+        let Some((space, place)) = address.origin.map(|origin| resolve(access.space, origin)) else {
+            return;
+        };
+        let Region::Shared(symbol, 0) = self.layout.region(space, place) else {
+            return;
+        };
+        // Dynamic shared memory is cut into parts of which nothing is known.
+        let sized = self
+            .programs
+            .module
+            .variable(symbol)
+            .is_some_and(|variable| variable.size().is_some_and(|size| size > 0));
+        if space != Space::Shared || !sized {
+            return;
+        }
+        self.log.sites.insert(site);
+        let mut seen: Vec<usize> = Vec::new();
+        for thread in lanes.iter() {
+            let near = seen.iter().filter(|known| **known / 32 == thread / 32).count();
+            if near >= 2 || seen.len() >= 4 {
+                continue;
+            }
+            seen.push(thread);
+            let touch = Touch {
+                site,
+                thread: thread as u32,
+                address: place,
+                bytes: access.bytes,
+                writes: access.writes,
+                atomic: access.atomic || access.strong && !access.volatile,
+                strong: access.volatile,
+                value: None,
+                maybe,
+                broadcast: false,
+                shared: true,
+            };
+            self.log.note_area(touch, self.time, symbol);
+        }
+    }
+
+    fn note_read_only(&mut self, access: &Access, site: Site, address: u64, size: u32, shared: bool) {
+        if shared || !self.has_read_only || self.written.len() > 1 << 16 {
+            return;
+        }
+        for word in address / 4..(address + u64::from(size)).div_ceil(4) {
+            let words = if access.nc {
+                &mut self.read_only
+            } else {
+                &mut self.written
+            };
+            if access.nc || access.writes {
+                words.entry(word).or_insert(site);
+            }
+        }
+    }
+
+    fn check(&mut self, access: &Access, region: Region, address: u64, size: u32, mut found: Fault) {
+        let module = self.programs.module;
+        found.kind = match region {
+            Region::Shared(symbol, offset) | Region::Local(symbol, offset) | Region::Variable(symbol, offset) => {
+                let Some(variable) = module.variable(symbol) else {
+                    return;
+                };
+                let held = variable.size().filter(|held| *held > 0);
+                if let Some(held) = held.filter(|held| offset < 0 || offset as u64 + u64::from(size) > *held) {
+                    FaultKind::OutOfBounds {
+                        symbol,
+                        offset,
+                        size,
+                        held,
+                    }
+                } else if size.is_power_of_two() && offset.rem_euclid(i64::from(size)) != 0 {
+                    FaultKind::Misaligned { symbol, offset, size }
+                } else if variable.alignment() < size {
+                    let align = variable.alignment();
+                    FaultKind::Underaligned { symbol, align, size }
+                } else {
+                    return;
+                }
+            }
+            Region::RawShared => FaultKind::RawShared { address },
+            Region::NotGeneric(symbol) => FaultKind::NotGeneric { symbol },
+            Region::Elsewhere if matches!(access.space, Space::Shared | Space::Local) && address >> 57 != 0 => {
+                FaultKind::Generic { space: access.space }
+            }
+            _ => return,
+        };
+        let known = self.faults.entry((found.site, found.kind.name())).or_insert(found);
+        if (known.guess, known.maybe) > (found.guess, found.maybe) {
+            *known = found;
+        }
+    }
+}
+
+/// The space and address that an access goes to.
+fn resolve(space: Space, address: u64) -> (Space, u64) {
+    match space {
+        Space::Generic => Layout::locate(address),
+        Space::SharedCluster => (Space::Shared, address),
+        _ => (space, address),
+    }
+}

@@ -1,0 +1,63 @@
+//! Ways of ordering threads that trial runs do not follow.
+
+use super::program::{Access, Program, Step};
+use crate::ptx::ir::{InstId, RegId};
+use crate::ptx::isa::Effect;
+use rustc_hash::FxHashSet;
+
+/// The first instruction that waits in such a way, and what it is.
+pub(super) fn find(program: &Program) -> Option<(InstId, &'static str)> {
+    let rows = || (0..).map(InstId).zip(&program.body.insts);
+    let explicit = rows().find_map(|(at, inst)| {
+        let op = &inst.op;
+        match op.effect {
+            Effect::Mbarrier if op.has("test_wait") || op.has("try_wait") => Some((at, "an mbarrier is waited for")),
+            Effect::Barrier if op.has("cluster") => Some((at, "barriers of a cluster order threads")),
+            Effect::Other if !op.is_known() => Some((at, "an instruction is not known")),
+            _ => None,
+        }
+    });
+    explicit.or_else(|| spin(program).map(|at| (at, "a flag in memory is waited for")))
+}
+
+/// A loop that is left by what a strong load or atomic in it has read.
+fn spin(program: &Program) -> Option<InstId> {
+    for (id, _) in program.loops.iter() {
+        let blocks: Vec<u32> = (0..program.cfg.blocks())
+            .filter(|block| program.loops.contains(id, *block))
+            .collect();
+        let insts = || blocks.iter().flat_map(|block| program.cfg.insts(*block));
+        let is_strong = |access: &Access| access.reads && access.strong;
+        let mut read: FxHashSet<RegId> = FxHashSet::default();
+        let mut first = None;
+        // Blocks come in textual order: one pass follows what is read to the branch that tests it.
+        for at in insts() {
+            let row = &program.rows[at as usize];
+            let strong = matches!(&row.step, Step::Access(access) if is_strong(access));
+            if strong {
+                first.get_or_insert(InstId(at));
+            }
+            if strong || (!matches!(row.step, Step::Access(_)) && row.uses.iter().any(|reg| read.contains(reg))) {
+                read.extend(row.defs.iter().copied());
+            }
+        }
+        let Some(first) = first else { continue };
+        let leaves = |block: &u32| {
+            program
+                .cfg
+                .succs()
+                .next(*block)
+                .iter()
+                .any(|to| !program.loops.contains(id, *to))
+        };
+        let tests = |block: &u32| {
+            let last = program.cfg.last(*block).and_then(|last| program.rows.get(last.index()));
+            last.and_then(|row| row.guard)
+                .is_some_and(|guard| read.contains(&guard.reg))
+        };
+        if blocks.iter().any(|block| leaves(block) && tests(block)) {
+            return Some(first);
+        }
+    }
+    None
+}

@@ -1,0 +1,249 @@
+//! Trial runs: a kernel's CTA, run with made-up numbers where the text leaves them open, to see who touches what between barriers.
+//!
+//! A trial run computes with integers and predicates only; what it cannot know (loaded data, floating point) stays unknown,
+//! and is told apart by whether it is alike in all threads. Addresses keep where they came from: variables and buffers lie so
+//! far apart that nothing runs from one into another. Branches on what is unknown and differs between threads are run both
+//! ways; branches on what is unknown and alike in all threads are run one way, and the other way in another run.
+//! So what a run shows can happen, if the numbers it made up can; callers compare runs to see what rests on them.
+
+mod access;
+mod compute;
+mod fiber;
+mod foreign;
+mod gather;
+mod inputs;
+mod log;
+mod machine;
+mod mask;
+mod node;
+mod program;
+mod shadow;
+mod space;
+mod turn;
+mod value;
+
+pub use inputs::Setup;
+pub use log::{Conflict, Site};
+pub use machine::Programs;
+pub use mask::Mask;
+pub use shadow::Clobber;
+
+use crate::ptx::ir::{FuncId, InstId, SymbolId};
+use log::Log;
+use machine::Machine;
+use rustc_hash::{FxHashMap, FxHashSet};
+use space::{Layout, Region};
+
+/// Why a run was not finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It took too long.
+    Fuel,
+    /// A barrier is not met by all threads of a warp.
+    Tangled(Site),
+    /// All threads wait for others.
+    Deadlock,
+    /// Warps wait for each other by number: each must run on its own.
+    NeedsWarps,
+    /// It is not clear what happens here.
+    Unclear(Site, &'static str),
+}
+
+/// What is wrong with an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// It reaches outside of its variable.
+    OutOfBounds {
+        /// The variable.
+        symbol: SymbolId,
+        /// Bytes from its start.
+        offset: i64,
+        /// Bytes accessed.
+        size: u32,
+        /// Bytes it has.
+        held: u64,
+    },
+    /// Its address is no multiple of its size.
+    Misaligned {
+        /// The variable.
+        symbol: SymbolId,
+        /// Bytes from its start.
+        offset: i64,
+        /// Bytes accessed.
+        size: u32,
+    },
+    /// Its variable need not lie at a multiple of its size.
+    Underaligned {
+        /// The variable.
+        symbol: SymbolId,
+        /// The variable's alignment.
+        align: u32,
+        /// Bytes accessed.
+        size: u32,
+    },
+    /// Shared memory is addressed by a number.
+    RawShared {
+        /// The number.
+        address: u64,
+    },
+    /// An address in shared or local memory is used as a generic one.
+    NotGeneric {
+        /// The variable.
+        symbol: SymbolId,
+    },
+    /// A generic address is used as one of this space.
+    Generic {
+        /// The space.
+        space: crate::ptx::types::Space,
+    },
+}
+
+impl FaultKind {
+    /// What kind of fault it is.
+    pub fn name(&self) -> &'static str {
+        match self {
+            FaultKind::OutOfBounds { .. } => "bounds",
+            FaultKind::Misaligned { .. } => "aligned",
+            FaultKind::Underaligned { .. } => "underaligned",
+            FaultKind::RawShared { .. } => "raw",
+            FaultKind::NotGeneric { .. } | FaultKind::Generic { .. } => "generic",
+        }
+    }
+}
+
+/// An access that is wrong in itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Which.
+    pub site: Site,
+    /// What is wrong.
+    pub kind: FaultKind,
+    /// A thread for which it is, by linear index.
+    pub thread: u32,
+    /// Whether it may not happen.
+    pub maybe: bool,
+    /// Whether it rests on a number that was made up.
+    pub guess: bool,
+    /// Whether all threads access the same address.
+    pub constant: bool,
+}
+
+/// What a run has shown.
+pub struct Outcome {
+    /// Accesses in conflict, one per pair of instructions.
+    pub conflicts: Vec<Conflict>,
+    /// Accesses that are wrong in themselves.
+    pub faults: Vec<Fault>,
+    /// The accesses to shared and global memory at known addresses.
+    pub sites: FxHashSet<Site>,
+    /// Accesses at addresses that are not known.
+    pub unknown: Vec<Site>,
+    /// Whether the threads fill a shared variable from start to end in one store: the CTA seems made for it.
+    pub fills: bool,
+    /// Whether the kernel computes the number of each thread's warp, so that there is more than one.
+    pub warps: bool,
+    /// Elements of arrays lost to slots laid over them.
+    pub clobbers: Vec<Clobber>,
+    /// Loads through the read-only path of what the kernel stores, with the store.
+    pub read_only: Vec<(Site, Site)>,
+    /// Why the run was not finished.
+    pub stop: Option<Stop>,
+}
+
+/// Why the kernel cannot be judged by runs: threads are ordered in ways that runs do not follow.
+pub fn obstacle(programs: &mut Programs, kernel: FuncId) -> Option<(InstId, &'static str)> {
+    programs.get(kernel)?.foreign
+}
+
+/// Runs a kernel once. `covered` holds the branches that earlier runs of the kernel have taken, with the way.
+pub fn run(
+    programs: &mut Programs,
+    kernel: FuncId,
+    setup: &Setup,
+    fuel: u32,
+    covered: &mut FxHashSet<(Site, bool)>,
+) -> Option<Outcome> {
+    let first = attempt(programs, kernel, setup, fuel, covered, false)?;
+    if first.stop == Some(Stop::NeedsWarps) {
+        return attempt(programs, kernel, setup, fuel, covered, true);
+    }
+    Some(first)
+}
+
+fn attempt(
+    programs: &mut Programs,
+    kernel: FuncId,
+    setup: &Setup,
+    fuel: u32,
+    covered: &mut FxHashSet<(Site, bool)>,
+    by_warp: bool,
+) -> Option<Outcome> {
+    let program = programs.get(kernel)?;
+    let threads = setup.threads();
+    let mut machine = Machine {
+        layout: Layout::new(programs.module),
+        params: inputs::Params::new(&program, setup.sample),
+        programs,
+        setup,
+        threads,
+        log: Log::new(threads),
+        faults: FxHashMap::default(),
+        covered,
+        specials: FxHashMap::default(),
+        time: 1,
+        fuel,
+        half: fuel / 2,
+        read_only: FxHashMap::default(),
+        written: FxHashMap::default(),
+        fills: false,
+        warps: false,
+        shadow: shadow::Shadow::default(),
+        has_read_only: program
+            .rows
+            .iter()
+            .any(|row| matches!(&row.step, program::Step::Access(access) if access.nc)),
+        unknown: Vec::new(),
+        fibers: Vec::new(),
+        by_warp,
+        arrived: FxHashMap::default(),
+        uncounted: FxHashSet::default(),
+    };
+    let stop = machine.run(kernel, &program).err();
+    let mut conflicts: Vec<Conflict> = machine.log.conflicts.values().copied().collect();
+    conflicts.sort_by_key(|conflict| (conflict.times, conflict.first, conflict.second));
+    for conflict in &mut conflicts {
+        let space = if conflict.shared {
+            crate::ptx::types::Space::Shared
+        } else {
+            crate::ptx::types::Space::Global
+        };
+        conflict.object = match machine.layout.region(space, conflict.address) {
+            Region::Shared(symbol, offset) | Region::Variable(symbol, offset) => Some((symbol, offset)),
+            Region::Buffer(number) => machine.params.buffer(number).map(|symbol| {
+                let offset = conflict.address.wrapping_sub(Layout::buffer(number)) as i64;
+                (symbol, offset)
+            }),
+            _ => None,
+        };
+    }
+    let mut faults: Vec<Fault> = machine.faults.values().copied().collect();
+    faults.sort_by_key(|fault| (fault.site, fault.kind.name()));
+    let both = machine
+        .read_only
+        .iter()
+        .filter_map(|(word, load)| Some((*load, *machine.written.get(word)?)));
+    let mut read_only: Vec<(Site, Site)> = both.collect();
+    read_only.sort();
+    read_only.dedup_by_key(|pair| pair.0);
+    Some(Outcome {
+        read_only,
+        fills: machine.fills,
+        warps: machine.warps,
+        clobbers: machine.shadow.found,
+        conflicts,
+        faults,
+        sites: machine.log.sites,
+        unknown: machine.unknown,
+        stop,
+    })
+}

@@ -1,0 +1,194 @@
+//! Values of a trial run: what a register holds in every thread, as far as it is known.
+
+use super::mask::Mask;
+use super::node::{self, Node};
+use std::rc::Rc;
+
+/// What a register holds.
+#[derive(Clone, Debug)]
+pub(super) enum Data {
+    /// Nothing has been written to it.
+    Unset,
+    /// The same number in all threads.
+    Same(u64),
+    /// A number per thread.
+    Each(Rc<Lanes>),
+    /// Not known.
+    Unknown(Rc<Node>),
+}
+
+/// A number per thread, and the threads in which it is not known.
+#[derive(Clone, Debug)]
+pub(super) struct Lanes {
+    pub(super) values: Vec<u64>,
+    pub(super) unknown: Mask,
+}
+
+/// What a register holds, and how it was come by.
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    pub(super) data: Data,
+    /// Whether it rests on a number that was made up for the run.
+    pub(super) guess: bool,
+    /// Whether what is not known may differ between threads.
+    pub(super) varying: bool,
+    /// Of an unknown address, the known one that an unknown distance was added to.
+    pub(super) origin: Option<u64>,
+    /// Whether something unknown also follows from the thread's index: threads may have places of their own.
+    pub(super) own: bool,
+}
+
+impl Value {
+    /// What a register holds before it is written.
+    pub(super) const UNSET: Value = Value {
+        data: Data::Unset,
+        guess: false,
+        varying: false,
+        origin: None,
+        own: false,
+    };
+
+    pub(super) fn same(value: u64) -> Self {
+        Self {
+            data: Data::Same(value),
+            ..Self::UNSET
+        }
+    }
+
+    /// A made-up number.
+    pub(super) fn guessed(value: u64) -> Self {
+        Self {
+            data: Data::Same(value),
+            guess: true,
+            ..Self::UNSET
+        }
+    }
+
+    pub(super) fn each(values: Vec<u64>, unknown: Mask) -> Self {
+        let known = unknown.is_empty();
+        let data = match values.first() {
+            Some(first) if known && values.iter().all(|value| value == first) => Data::Same(*first),
+            _ => Data::Each(Rc::new(Lanes { values, unknown })),
+        };
+        Self {
+            data,
+            guess: !known,
+            varying: !known,
+            own: !known,
+            origin: None,
+        }
+    }
+
+    /// Something that is not known, alike in all threads; equal tokens, equal contents.
+    pub(super) fn token(token: u64) -> Self {
+        Self::unknown(node::uniform(token), false)
+    }
+
+    /// Something that is not known, alike in all threads.
+    pub(super) fn some() -> Self {
+        Self::unknown(node::some(), false)
+    }
+
+    /// Something that is not known and differs between threads.
+    pub(super) fn chaos() -> Self {
+        Self::unknown(node::own(), true)
+    }
+
+    /// Something that is not known.
+    pub(super) fn unknown(data: Data, varying: bool) -> Self {
+        Self {
+            data,
+            guess: true,
+            varying,
+            ..Self::UNSET
+        }
+    }
+
+    /// The number in a thread, where it is known.
+    pub(super) fn of(&self, thread: usize) -> Option<u64> {
+        match &self.data {
+            Data::Same(value) => Some(*value),
+            Data::Each(lanes) if !lanes.unknown.has(thread) => lanes.values.get(thread).copied(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn constant(&self) -> Option<u64> {
+        match self.data {
+            Data::Same(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_unset(&self) -> bool {
+        matches!(self.data, Data::Unset)
+    }
+
+    /// Whether nothing is known of any thread.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self.data, Data::Unset | Data::Unknown(_))
+    }
+
+    /// Whether it is the same in all threads, known or not.
+    pub(super) fn is_uniform(&self) -> bool {
+        match self.data {
+            Data::Same(_) => true,
+            Data::Each(_) => false,
+            _ => !self.varying,
+        }
+    }
+
+    /// Threads of `within` in which it is not known.
+    pub(super) fn unknown_in(&self, within: &Mask) -> Mask {
+        match &self.data {
+            Data::Same(_) => Mask::default(),
+            Data::Each(lanes) => lanes.unknown.and(within),
+            _ => *within,
+        }
+    }
+
+    /// The content after the threads of `mask` have taken `new`.
+    pub(super) fn blended(&self, new: Value, mask: &Mask, threads: usize) -> Value {
+        let guess = self.guess || new.guess;
+        match (&self.data, &new.data) {
+            (Data::Unset, _) => return new,
+            (Data::Same(a), Data::Same(b)) if a == b => return Value { guess, ..new },
+            (Data::Unknown(a), Data::Unknown(b)) if Rc::ptr_eq(a, b) => return new,
+            (Data::Unknown(_), Data::Unknown(_)) => return Self::unknown(node::split(*mask, &new, self), true),
+            _ => {}
+        }
+        let mut values = vec![0; threads];
+        let mut unknown = Mask::default();
+        for (thread, value) in values.iter_mut().enumerate() {
+            let from = if mask.has(thread) { &new } else { self };
+            match from.of(thread) {
+                Some(known) => *value = known,
+                None => unknown.add(thread),
+            }
+        }
+        let mut result = Self::each(values, unknown);
+        result.guess |= guess;
+        result
+    }
+
+    /// What is known where each thread of `mask` holds one or the other.
+    pub(super) fn merged(&self, other: &Value, mask: &Mask, threads: usize) -> Value {
+        if self.is_unset() {
+            return other.clone();
+        }
+        if other.is_unset() {
+            return self.clone();
+        }
+        match (&self.data, &other.data) {
+            (Data::Same(a), Data::Same(b)) if a == b => return self.clone(),
+            (Data::Unknown(a), Data::Unknown(b)) if Rc::ptr_eq(a, b) => return self.clone(),
+            (Data::Each(a), Data::Each(b)) if Rc::ptr_eq(a, b) => return self.clone(),
+            _ => {}
+        }
+        let differ = mask.filter(|thread| self.of(thread).is_none() || self.of(thread) != other.of(thread));
+        if differ.is_empty() {
+            return self.clone();
+        }
+        self.blended(Value::chaos(), &differ, threads)
+    }
+}
