@@ -1,13 +1,17 @@
 //! The linter: runs legality checks and rules over a parsed module.
 
+mod bits;
 mod bounds;
+mod bulk;
 mod catalogue;
 mod causes;
 mod context;
+mod copies;
 mod departures;
 mod explain;
 mod fingerprint;
 mod fix;
+mod mbarriers;
 mod memory;
 mod named;
 mod parting;
@@ -18,6 +22,7 @@ mod select;
 mod status;
 mod suppress;
 mod trials;
+mod warps;
 
 pub use catalogue::{Entry, GROUPS, catalogue};
 pub use fingerprint::{Fingerprint, fingerprints};
