@@ -1,5 +1,6 @@
 //! The linter: runs legality checks and rules over a parsed module.
 
+mod between;
 mod bounds;
 mod causes;
 mod context;

@@ -1,6 +1,7 @@
 //! Trial runs of every kernel, compared: what holds for every launch, what for some, what rests on made-up numbers.
 
 use super::Launch;
+use super::between::Between;
 use crate::ptx::analysis::Shape;
 use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Setup, Site, Stop};
 use crate::ptx::diag::Level;
@@ -46,6 +47,8 @@ pub(super) struct Tried {
     pub(super) read_only: Vec<(Site, Site)>,
     /// Whether the shape of the CTA was assumed, not known.
     pub(super) assumed: bool,
+    /// What two CTAs do to one place in global memory.
+    pub(super) between: Option<Between>,
     /// A shape that the kernel was taken not to have, and the stores that would collide in it.
     pub(super) assumes: Option<([u32; 3], Conflict)>,
     /// Where and why races were not looked for, or not everywhere.
@@ -90,10 +93,14 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
         clobbers: clobbers(&shaped),
         read_only: shaped.last()?.runs.first()?.read_only.clone(),
         assumed: !matches!(shape, Shape::Exact(_)),
+        between: None,
         assumes: None,
         unclear: None,
     };
+    let is_known = body.insts.iter().all(|inst| inst.op.is_known());
     match obstacle {
+        // That is said of the kernel as a whole.
+        Some(_) if !is_known => {}
         Some((inst, why)) => tried.unclear = Some((Some(inst), why.to_owned())),
         None => {
             let several = has_barrier(body) || shaped.iter().any(|shaped| shaped.runs.iter().any(|run| run.warps));
@@ -112,6 +119,7 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
                 race.level = Level::Info;
             }
             tried.unclear = unclear(&shaped);
+            tried.between = super::between::find(programs, id, body, shape, launch.grid, fuel);
         }
     }
     Some(tried)
