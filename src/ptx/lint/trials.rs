@@ -5,7 +5,7 @@ use super::between::Between;
 use crate::ptx::analysis::Shape;
 use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Setup, Site, Stop};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, InstId, Module, Operand};
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Module, Operand};
 use crate::ptx::isa::{Effect, Extent};
 use crate::ptx::types::Space;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -52,7 +52,7 @@ pub(super) struct Tried {
     /// A shape that the kernel was taken not to have, and the stores that would collide in it.
     pub(super) assumes: Option<([u32; 3], Conflict)>,
     /// Where and why races were not looked for, or not everywhere.
-    pub(super) unclear: Option<(Option<InstId>, String)>,
+    pub(super) unclear: Option<(Option<Site>, String)>,
 }
 
 /// The runs of one shape.
@@ -101,7 +101,7 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
     match obstacle {
         // That is said of the kernel as a whole.
         Some(_) if !is_known => {}
-        Some((inst, why)) => tried.unclear = Some((Some(inst), why.to_owned())),
+        Some((inst, why)) => tried.unclear = Some((Some(Site { function: id, inst }), why.to_owned())),
         None => {
             let several = has_barrier(body) || shaped.iter().any(|shaped| shaped.runs.iter().any(|run| run.warps));
             let shapes = plausible(&shaped, several);
@@ -407,11 +407,11 @@ fn clobbers(shaped: &[Shaped]) -> Vec<Clobber> {
 }
 
 /// Where runs broke off, and how; what barriers do to control flow has rules of its own.
-fn unclear(shaped: &[Shaped]) -> Option<(Option<InstId>, String)> {
+fn unclear(shaped: &[Shaped]) -> Option<(Option<Site>, String)> {
     let mut stops = shaped.iter().flat_map(|shaped| &shaped.runs).filter_map(|run| run.stop);
     stops.find_map(|stop| match stop {
         Stop::Fuel => Some((None, "it takes too many steps".to_owned())),
-        Stop::Unclear(site, why) => Some((Some(site.inst), why.to_owned())),
+        Stop::Unclear(site, why) => Some((Some(site), why.to_owned())),
         Stop::Tangled(_) | Stop::Deadlock | Stop::NeedsWarps => None,
     })
 }
