@@ -7,18 +7,28 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "cli/controls.rs"]
+mod controls;
 #[path = "cli/dialects.rs"]
 mod dialects;
 #[path = "cli/emit.rs"]
 mod emit;
+#[path = "cli/explain.rs"]
+mod explain;
 #[path = "cli/fmt.rs"]
 mod fmt;
+#[path = "cli/formats.rs"]
+mod formats;
 #[path = "cli/json.rs"]
 mod json;
 #[path = "cli/readme.rs"]
 mod readme;
+#[path = "cli/repair.rs"]
+mod repair;
 #[path = "cli/run.rs"]
 mod run;
+#[path = "cli/schema.rs"]
+mod schema;
 #[path = "cli/streams.rs"]
 mod streams;
 #[path = "cli/targets.rs"]
@@ -42,7 +52,7 @@ fn help_and_version_succeed_on_standard_output() {
         assert_eq!((status(&output), err(&output).as_str()), (0, ""), "{args:?}");
     }
     insta::assert_snapshot!("help", out(&ptxgen(&["--help"])));
-    for name in ["emit", "list", "lint", "targets"] {
+    for name in ["emit", "list", "lint", "targets", "explain"] {
         insta::assert_snapshot!(format!("help_{name}"), out(&ptxgen(&[name, "--help"])));
     }
 }
@@ -138,7 +148,7 @@ fn files_that_cannot_be_read_do_not_stop_the_others() {
         "lint",
         "tests/fixtures/none.ptx",
         "tests/fixtures/clean.ptx",
-        "tests/fixtures",
+        "tests/cli",
     ]);
     insta::assert_snapshot!(transcript(&output));
 }

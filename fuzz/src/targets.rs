@@ -2,9 +2,9 @@
 //!
 //! The same functions run as property tests on stable (`tests/robust.rs`) and for millions of inputs in `fuzz/`.
 
-use ptxgen::ptx::diag::Diag;
+use ptxgen::ptx::diag::{Applicability, Diag};
 use ptxgen::ptx::format::format;
-use ptxgen::ptx::lint::{Launch, lint as run_rules};
+use ptxgen::ptx::lint::{Launch, Options, Selection, apply_fixes, fingerprints, lint_with};
 use ptxgen::ptx::needs::{Needs, conflict, least};
 use ptxgen::ptx::parse::{parse as read, parse_fragment, pieces, tokens};
 use ptxgen::ptx::print::{Notes, print as write};
@@ -40,6 +40,8 @@ fn diags_in_text(text: &str, diags: &[Diag]) {
     for diag in diags {
         in_text(text, diag.span);
         diag.related.iter().for_each(|related| in_text(text, related.span));
+        let edits = diag.fix.iter().flat_map(|fix| &fix.edits);
+        edits.for_each(|edit| in_text(text, edit.span));
     }
 }
 
@@ -119,16 +121,30 @@ pub fn fmt(text: &str) -> bool {
     true
 }
 
-/// The rules answer, and point into the text.
+/// All rules answer, and point into the text; sure repairs do not make it worse.
 pub fn lint(text: &str) -> bool {
     let parsed = read(text);
     let launch = Launch {
         block: Some([48, 2, 1]),
         grid: Some([3, 1, 1]),
     };
-    let report = run_rules(&parsed, text, &launch);
+    let options = Options {
+        launch,
+        selection: Selection::all(),
+        ..Options::default()
+    };
+    let report = lint_with(&parsed, text, &options);
     diags_in_text(text, &report.findings);
     report.kernels.iter().for_each(|kernel| in_text(text, kernel.span));
+    assert_eq!(
+        fingerprints(&parsed, text, &report.findings).len(),
+        report.findings.len()
+    );
+    let (repaired, made) = apply_fixes(text, &report.findings, Applicability::Safe);
+    if made > 0 {
+        let worse = read(&repaired).diags.len() > parsed.diags.len();
+        assert!(!worse, "repaired to worse:\n{repaired}");
+    }
     parsed.diags.is_empty()
 }
 

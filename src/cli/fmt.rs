@@ -71,7 +71,7 @@ fn one(path: &Path, args: &Args) -> anyhow::Result<Outcome> {
     };
     let changed = text != source.text();
     if args.diff && changed {
-        output::print(&diff(&source, &text))?;
+        output::print(&output::diff(source.name(), source.text(), &text))?;
     }
     if args.check && changed {
         output::note(&format!("{} would change", output::printable(source.name())));
@@ -110,10 +110,4 @@ fn formatted(source: &Source) -> Result<String, String> {
             Err(format!("not formatted: {at}: {message}{more}"))
         }
     }
-}
-
-fn diff(source: &Source, text: &str) -> String {
-    let diff = similar::TextDiff::from_lines(source.text(), text);
-    let name = output::printable(source.name());
-    diff.unified_diff().header(&name, &name).to_string()
 }

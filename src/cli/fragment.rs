@@ -1,6 +1,6 @@
 //! `--target` and `--ptx`: a header for texts that have none.
 
-use super::input::{self, Unreadable};
+use super::input::{self, Modules, Unreadable};
 use crate::ptx::ir::Header;
 use crate::ptx::parse::{self, Parsed};
 use crate::ptx::source::Source;
@@ -25,7 +25,15 @@ impl HeaderArgs {
     /// # Errors
     /// When it cannot be read or is not PTX text.
     pub fn read(&self, path: &Path) -> Result<Vec<Source>, Unreadable> {
-        input::modules(path, self.target.is_some())
+        Ok(self.read_as(path, None)?.sources)
+    }
+
+    /// The same; standard input is called `stdin_name`, if there is one.
+    ///
+    /// # Errors
+    /// When it cannot be read or is not PTX text.
+    pub fn read_as(&self, path: &Path, stdin_name: Option<&Path>) -> Result<Modules, Unreadable> {
+        input::modules(path, stdin_name, self.target.is_some())
     }
 
     /// Parses a module, or a part of one where there is a header for it.

@@ -23,26 +23,39 @@ pub struct Unreadable {
 /// # Errors
 /// When it cannot be read or is not PTX text.
 pub fn read(path: &Path) -> Result<Source, Unreadable> {
-    read_as(path, false)
+    read_as(path, None, false)
 }
 
-/// The modules of an argument: one, except in a listing of `cuobjdump`. With `fragment`, a text that is only a part of
+/// What an argument holds.
+#[derive(Debug)]
+pub struct Modules {
+    /// The modules: one, except in a listing of `cuobjdump`.
+    pub sources: Vec<Source>,
+    /// Whether it is a listing: its modules are only parts of it.
+    pub is_listing: bool,
+}
+
+/// The modules of an argument. Standard input is called `stdin_name`, if there is one. With `fragment`, a text that is only a part of
 /// a module will do.
 ///
 /// # Errors
 /// When it cannot be read or is not PTX text.
-pub fn modules(path: &Path, fragment: bool) -> Result<Vec<Source>, Unreadable> {
-    let source = read_as(path, fragment)?;
+pub fn modules(path: &Path, stdin_name: Option<&Path>, fragment: bool) -> Result<Modules, Unreadable> {
+    let source = read_as(path, stdin_name, fragment)?;
     let file = source.name().to_owned();
-    listing::split(source).map_err(|message| Unreadable { file, message })
+    let is_listing = listing::is_listing(source.text());
+    match listing::split(source) {
+        Ok(sources) => Ok(Modules { sources, is_listing }),
+        Err(message) => Err(Unreadable { file, message }),
+    }
 }
 
-fn read_as(path: &Path, fragment: bool) -> Result<Source, Unreadable> {
+fn read_as(path: &Path, stdin_name: Option<&Path>, fragment: bool) -> Result<Source, Unreadable> {
     let stdin = path.as_os_str() == STDIN;
-    let file = if stdin {
-        "<stdin>".into()
-    } else {
-        path.display().to_string()
+    let file = match stdin_name {
+        Some(name) if stdin => name.display().to_string(),
+        None if stdin => "<stdin>".into(),
+        _ => path.display().to_string(),
     };
     let bytes = if stdin { read_stdin() } else { fs::read(path) };
     let text = bytes

@@ -22,20 +22,24 @@ pub struct LaunchArgs {
 }
 
 impl LaunchArgs {
-    /// The same for the linter.
-    pub fn launch(&self) -> Launch {
+    /// The same for the linter; what is not given is as the configuration says.
+    pub fn launch(&self, block: Option<Size>, grid: Option<Size>) -> Launch {
         Launch {
-            block: self.block.map(|size| size.0),
-            grid: self.grid.map(|size| size.0),
+            block: self.block.or(block).map(|size| size.0),
+            grid: self.grid.or(grid).map(|size| size.0),
         }
     }
 }
 
 /// A size in x, y, z, each at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Size([u32; 3]);
+pub struct Size([u32; 3]);
 
-fn block(text: &str) -> Result<Size, String> {
+/// Reads the size of a block.
+///
+/// # Errors
+/// What is wrong with it, and what is allowed.
+pub fn block(text: &str) -> Result<Size, String> {
     let size = size(text, BLOCK_MAX)?;
     let threads: u64 = size.0.iter().map(|n| u64::from(*n)).product();
     if threads > THREADS_MAX {
@@ -44,7 +48,11 @@ fn block(text: &str) -> Result<Size, String> {
     Ok(size)
 }
 
-fn grid(text: &str) -> Result<Size, String> {
+/// Reads the size of a grid.
+///
+/// # Errors
+/// What is wrong with it, and what is allowed.
+pub fn grid(text: &str) -> Result<Size, String> {
     size(text, GRID_MAX)
 }
 

@@ -2,7 +2,9 @@
 //!
 //! A subcommand is one file with `Args` and `run`, one line in `Command` and one in `Command::run`.
 
+mod completions;
 mod emit;
+mod explain;
 mod fmt;
 mod fragment;
 mod input;
@@ -74,6 +76,8 @@ enum Command {
     List(list::Args),
     Lint(lint::Args),
     Fmt(fmt::Args),
+    Explain(explain::Args),
+    Completions(completions::Args),
     Targets(targets::Args),
 }
 
@@ -84,6 +88,8 @@ impl Command {
             Command::List(args) => list::run(args),
             Command::Lint(args) => lint::run(args),
             Command::Fmt(args) => fmt::run(args),
+            Command::Explain(args) => explain::run(args),
+            Command::Completions(args) => completions::run(args),
             Command::Targets(args) => targets::run(args),
         }
     }

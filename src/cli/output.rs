@@ -39,6 +39,18 @@ pub fn complain_of(file: &str, message: &str) {
     note(&format!("{}: {} {message}", printable(file), "error:".red().bold()));
 }
 
+/// The text without colours.
+pub fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+/// What changed in a text, as a unified diff; empty if nothing did.
+pub fn diff(name: &str, old: &str, new: &str) -> String {
+    let diff = similar::TextDiff::from_lines(old, new);
+    let name = printable(name);
+    diff.unified_diff().header(&name, &name).to_string()
+}
+
 /// The text on one line and without control characters, which a file could use to fool a terminal.
 pub fn printable(text: &str) -> String {
     let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };

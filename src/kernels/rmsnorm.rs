@@ -5,7 +5,7 @@ use super::params::{Range, spec, words};
 use super::rows::{RowKernel, Sum, each_row, pairs, require, statistics};
 use super::sweep::{F32_BYTES, Sweep};
 use super::{Contract, Generate};
-use crate::ptx::build::{Addr, B32, B64, Global, Kernel, ModuleBuilder, Reg};
+use crate::ptx::build::{Addr, B32, B64, Global, Kernel, ModuleBuilder, Pred, Reg};
 
 /// Greatest length of a row.
 pub const MAX_HIDDEN: u64 = 65536;
@@ -66,11 +66,12 @@ impl Generate for RmsNorm {
             let hidden = k.param("hidden_dim");
             require(k, hidden, self.hidden);
             let row_kernel = RowKernel::begin(k, sweep);
+            let saved = saved.map(|saved| (saved, row_kernel.first(k)));
             let gamma = k.add(gamma, row_kernel.place.start);
             each_row(k, num_rows, |k, row| {
                 let at = row_kernel.offset(k, row);
                 let pointers = [k.add(input, at), gamma, k.add(output, at)];
-                self.row(k, &row_kernel, &pointers, saved.map(|saved| (saved, row)));
+                self.row(k, &row_kernel, &pointers, saved.map(|(to, first)| (to, row, first)));
             });
         });
     }
@@ -97,9 +98,12 @@ impl Generate for RmsNorm {
     }
 }
 
+/// Where the statistic goes, the row's number, and whether this thread stores it.
+type Saving = (Reg<B64>, Reg<B32>, Reg<Pred>);
+
 impl RmsNorm {
     /// One row: `pointers` are those of x, gamma and y at the thread's first element.
-    fn row(&self, k: &mut Kernel<'_>, row: &RowKernel, pointers: &[Reg<B64>], save: Option<(Reg<B64>, Reg<B32>)>) {
+    fn row(&self, k: &mut Kernel<'_>, row: &RowKernel, pointers: &[Reg<B64>], save: Option<Saving>) {
         k.comment("sum of squares");
         let mut kept = Vec::new();
         let mut squares = Sum::new(k, row.sweep.lanes);
@@ -110,10 +114,10 @@ impl RmsNorm {
         });
         let sum = row.block_sum(k, &mut squares);
         let (rms, rstd) = statistics(k, sum, self.hidden, self.eps);
-        if let Some((to, number)) = save {
+        if let Some((to, number, first)) = save {
             let at = k.mad_wide(number, F32_BYTES, to);
             let value = if self.save == Saved::Rms { rms } else { rstd };
-            k.when(row.first, |k| k.store(Addr::<Global>::at(at), value));
+            k.when(first, |k| k.store(Addr::<Global>::at(at), value));
         }
         k.comment("y = x * rstd * gamma");
         let mut kept = kept.into_iter().filter(|_| row.sweep.kept());

@@ -196,7 +196,10 @@ impl RmsNormBackward {
             let gamma = k.add(gamma, setup.place.start);
             each_row(k, num_rows, |k, row| {
                 let at = setup.offset(k, row);
-                let pointers = [k.add(x, at), k.add(dy, at), gamma, k.add(dx, at)];
+                // A row of one element with its rms at hand needs no x.
+                let reads_x = self.hidden > 1 || saved.is_none();
+                let x = if reads_x { k.add(x, at) } else { x };
+                let pointers = [x, k.add(dy, at), gamma, k.add(dx, at)];
                 let rstd = saved.map(|saved| self.load_rstd(k, saved, row));
                 match self.hidden {
                     1 => self.lone(k, &setup, &pointers, rstd),
@@ -309,12 +312,13 @@ impl RmsNormBackward {
             let hidden = k.param("hidden_dim");
             require(k, hidden, self.hidden);
             let setup = RowKernel::begin(k, sweep);
+            let first = setup.first(k);
             each_row(k, num_rows, |k, row| {
                 let at = setup.offset(k, row);
                 let x = k.add(x, at);
                 let rstd = self.row_rstd(k, &setup, &[x]);
                 let at = k.mad_wide(row, F32_BYTES, rstd_ptr);
-                k.when(setup.first, |k| k.store(Addr::<Global>::at(at), rstd));
+                k.when(first, |k| k.store(Addr::<Global>::at(at), rstd));
             });
         });
     }

@@ -37,8 +37,6 @@ pub struct RowKernel {
     pub sweep: Sweep,
     /// The thread's place in its row.
     pub place: Place,
-    /// Whether the thread is the block's first.
-    pub first: Reg<Pred>,
     /// Scratch memory of sums over the block.
     pub scratch: Option<Array<Shared, F32>>,
 }
@@ -49,13 +47,12 @@ impl RowKernel {
         all_registers(k);
         let scratch = k.sum_scratch("warp_sums");
         let place = sweep.place(k);
-        let first = k.compare(Cmp::Eq, place.tid, 0);
-        Self {
-            sweep,
-            place,
-            first,
-            scratch,
-        }
+        Self { sweep, place, scratch }
+    }
+
+    /// Whether the thread is the block's first. It stays the same in all rows: ask before the loop over them.
+    pub fn first(&self, k: &mut Kernel<'_>) -> Reg<Pred> {
+        k.compare(Cmp::Eq, self.place.tid, 0)
     }
 
     /// Bytes from the start of a matrix of rows to the thread's first element in this row; 64 bits, as matrices pass

@@ -13,13 +13,14 @@
 //! Parameters that are left out have their defaults. `target` and `ptx` are optional. Anything unknown, repeated, of
 //! a wrong type or out of range is an error that says where it stands and what would be right.
 
+pub mod yaml;
+
 use super::params::{ParamInfo, Range, Value, Values};
 use super::{KERNELS, KernelInfo};
 use crate::ptx::target::{PtxVersion, Target};
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_yaml::{Location, NonFiniteFloatPolicy, Spanned};
-use std::error::Error;
-use std::fmt;
+use yaml::{Node, Spanned, source};
+
+pub use yaml::YamlError as SpecError;
 
 /// What to emit.
 #[derive(Clone, Debug)]
@@ -34,79 +35,12 @@ pub struct Request {
     pub ptx: Option<PtxVersion>,
 }
 
-/// What is wrong with a spec, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpecError {
-    /// What is wrong.
-    pub message: String,
-    /// Line, from 1 on; 0 where there is no place to show.
-    pub line: usize,
-    /// Column in characters, from 1 on.
-    pub column: usize,
-    /// Characters to underline.
-    pub len: usize,
-}
-
-impl fmt::Display for SpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => f.write_str(&self.message),
-            line => write!(f, "{line}:{}: {}", self.column, self.message),
-        }
-    }
-}
-
-impl Error for SpecError {}
-
-impl SpecError {
-    fn new(message: impl Into<String>, at: Location) -> Self {
-        Self {
-            message: message.into(),
-            line: at.line() as usize,
-            column: at.column() as usize,
-            len: at.span().len() as usize,
-        }
-    }
-
-    /// The error with its place, the line it stands in and a mark below: `file` is what the text is called. Control
-    /// characters are replaced: they could fool a terminal.
-    pub fn render(&self, file: &str, text: &str) -> String {
-        let visible = |c: char| {
-            if c.is_control() && c != '\t' && c != '\n' {
-                char::REPLACEMENT_CHARACTER
-            } else {
-                c
-            }
-        };
-        self.raw(file, text).chars().map(visible).collect()
-    }
-
-    fn raw(&self, file: &str, text: &str) -> String {
-        let Some(line) = self.line.checked_sub(1).and_then(|at| text.lines().nth(at)) else {
-            return format!("{file}: error: {}", self.message);
-        };
-        // Tabs are kept, so that the mark stands below its place whatever their width.
-        let before = line.chars().take(self.column.saturating_sub(1));
-        let blank: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-        let rest = line.chars().count().saturating_sub(blank.chars().count());
-        let mark = "^".repeat(self.len.min(rest).max(1));
-        let number = self.line.to_string();
-        let gutter = " ".repeat(number.len());
-        format!(
-            "{file}:{number}:{}: error: {}\n{gutter} |\n{number} | {line}\n{gutter} | {blank}{mark}",
-            self.column, self.message
-        )
-    }
-}
-
 /// Reads a spec.
 ///
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn read(text: &str) -> Result<Request, SpecError> {
-    // `.nan` becomes a word, and is out of range like any other.
-    let options = serde_yaml::options! { non_finite_float_policy: NonFiniteFloatPolicy::AsString };
-    let root: Spanned<Node> = serde_yaml::from_str_with_options(text, options).map_err(|error| unreadable(&error))?;
+    let root = yaml::read(text, "a spec")?;
     let at = root.referenced;
     let Node::Map(entries) = root.value else {
         return Err(SpecError::new("a spec is a mapping with the key `kernel`", at));
@@ -130,22 +64,6 @@ pub fn read(text: &str) -> Result<Request, SpecError> {
         target,
         ptx,
     })
-}
-
-/// An error of the YAML parser, with its place if it has one.
-fn unreadable(error: &serde_yaml::Error) -> SpecError {
-    let error = error.without_snippet();
-    let at = error.location().unwrap_or(Location::UNKNOWN);
-    let message = match error {
-        serde_yaml::Error::DuplicateMappingKey { key: Some(key), .. } => format!("the key `{key}` stands here twice"),
-        serde_yaml::Error::MultipleDocuments { .. } => "a spec is a single document".to_owned(),
-        error => {
-            let text = error.to_string();
-            // The place is shown in front; the parser repeats it behind its message.
-            text.split(" at line ").next().unwrap_or(&text).to_owned()
-        }
-    };
-    SpecError::new(message, at)
 }
 
 /// `NAME` alone, or `NAME:` with parameters.
@@ -249,13 +167,6 @@ fn read_version(value: &Spanned<Node>, text: &str) -> Result<PtxVersion, SpecErr
     Err(SpecError::new(message, at))
 }
 
-/// The characters of the text at a place.
-fn source(text: &str, at: Location) -> Option<&str> {
-    let start = usize::try_from(at.span().byte_offset()?).ok()?;
-    let len = usize::try_from(at.span().byte_len()?).ok()?;
-    text.get(start..start + len)
-}
-
 /// Reads a parameter's value from the text of a command line; `None` where its type does not fit. Its range is not
 /// checked.
 pub fn parse_value(param: &ParamInfo, text: &str) -> Option<Value> {
@@ -263,69 +174,5 @@ pub fn parse_value(param: &ParamInfo, text: &str) -> Option<Value> {
         Range::Int { .. } => text.parse().ok().map(Value::Int),
         Range::Float { .. } => text.parse().ok().map(Value::Float),
         Range::Words(_) => Some(Value::Word(text.to_owned())),
-    }
-}
-
-/// Whatever YAML has.
-#[derive(Clone, Debug, PartialEq)]
-enum Node {
-    Null,
-    Scalar(Value),
-    List,
-    Map(Vec<(Spanned<String>, Spanned<Node>)>),
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NodeVisitor)
-    }
-}
-
-struct NodeVisitor;
-
-impl<'de> Visitor<'de> for NodeVisitor {
-    type Value = Node;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
-        Ok(Node::Scalar(Value::Word(value.to_string())))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
-        Ok(Node::Scalar(Value::Int(value)))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
-        Ok(Node::Scalar(
-            u64::try_from(value).map_or(Value::Float(value as f64), Value::Int),
-        ))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
-        Ok(Node::Scalar(Value::Float(value)))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Node, E> {
-        Ok(Node::Scalar(Value::Word(value.to_owned())))
-    }
-
-    fn visit_unit<E>(self) -> Result<Node, E> {
-        Ok(Node::Null)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
-        while seq.next_element::<Node>()?.is_some() {}
-        Ok(Node::List)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = map.next_entry()? {
-            entries.push(entry);
-        }
-        Ok(Node::Map(entries))
     }
 }

@@ -51,6 +51,51 @@ pub struct Related {
     pub message: String,
 }
 
+/// How sure a repair is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Applicability {
+    /// What the program does stays as it is, or was never anything else than what the repair says.
+    Safe,
+    /// It may change what the program does.
+    Unsafe,
+}
+
+/// One replacement in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What goes; empty where something is only put in.
+    pub span: Span,
+    /// What comes.
+    pub text: String,
+}
+
+impl Edit {
+    /// Takes a part of the text out.
+    pub fn remove(span: Span) -> Self {
+        Self {
+            span,
+            text: String::new(),
+        }
+    }
+
+    /// Puts text in.
+    pub fn insert(at: u32, text: impl Into<String>) -> Self {
+        Self {
+            span: Span::new(at, at),
+            text: text.into(),
+        }
+    }
+}
+
+/// A repair that can be made without asking: all of its edits or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// How sure it is.
+    pub applicability: Applicability,
+    /// In textual order, without overlaps.
+    pub edits: Vec<Edit>,
+}
+
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diag {
@@ -70,6 +115,8 @@ pub struct Diag {
     pub notes: Vec<String>,
     /// What to write instead.
     pub help: Option<String>,
+    /// A repair, where there is one to be made without asking; `help` says it in words.
+    pub fix: Option<Fix>,
 }
 
 impl Diag {
@@ -84,6 +131,7 @@ impl Diag {
             related: Vec::new(),
             notes: Vec::new(),
             help: None,
+            fix: None,
         }
     }
 
@@ -130,6 +178,26 @@ impl Diag {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Adds a repair that leaves what the program does as it is.
+    #[must_use]
+    pub fn safe_fix(mut self, edits: Vec<Edit>) -> Self {
+        self.fix = Some(Fix {
+            applicability: Applicability::Safe,
+            edits,
+        });
+        self
+    }
+
+    /// Adds a repair that may change what the program does.
+    #[must_use]
+    pub fn unsafe_fix(mut self, edits: Vec<Edit>) -> Self {
+        self.fix = Some(Fix {
+            applicability: Applicability::Unsafe,
+            edits,
+        });
         self
     }
 }

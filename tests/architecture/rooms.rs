@@ -48,6 +48,10 @@ const OUTSIDE: &[&str] = &[
     "owo_colors",
     "annotate_snippets",
     "tempfile",
+    "rayon",
+    "ignore",
+    "globset",
+    "indicatif",
     "print!",
     "println!",
     "eprint!",
@@ -118,7 +122,7 @@ fn external(file: &str, module: &str, path: &str) -> Option<String> {
     if ["serde", "serde_json", "serde_yaml"].iter().any(|name| is(name)) && !in_cli && !in_spec {
         return Some(format!("serialisation belongs to kernels/spec and cli, not to {file}"));
     }
-    if ["clap", "anstream", "owo_colors", "annotate_snippets"]
+    if ["clap", "anstream", "owo_colors", "annotate_snippets", "indicatif"]
         .iter()
         .any(|name| is(name))
         && !in_cli

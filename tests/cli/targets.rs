@@ -1,7 +1,8 @@
 //! `ptxgen targets`.
 
-use super::json::{schema, violations};
+use super::json::schema;
 use super::run::{err, out, ptxgen, ptxgen_reading, status, transcript};
+use super::schema::violations;
 use serde_json::Value;
 
 fn fixture(name: &str) -> String {

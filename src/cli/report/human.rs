@@ -1,7 +1,7 @@
 //! The report for people: the lines in question with labels on them.
 
 use super::Run;
-use crate::ptx::diag::{self, Diag};
+use crate::ptx::diag::{self, Applicability, Diag, Fix};
 use crate::ptx::source::{Source, Span};
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
@@ -37,7 +37,14 @@ fn group<'a>(source: &'a Source, diag: &'a Diag) -> Group<'a> {
         .primary_title(diag.message.as_str())
         .id(format!("{} {}", diag.code.id, diag.code.name));
     let notes = diag.notes.iter().map(|note| Level::NOTE.message(note.as_str()));
-    let help = diag.help.iter().map(|help| Level::HELP.message(help.as_str()));
+    let help = diag.help.iter().map(|help| match &diag.fix {
+        Some(Fix {
+            applicability: Applicability::Safe,
+            ..
+        }) => Level::HELP.message(format!("{help} (`--fix` does)")),
+        Some(_) => Level::HELP.message(format!("{help} (`--fix --unsafe-fixes` does)")),
+        None => Level::HELP.message(help.as_str()),
+    });
     Group::with_title(title)
         .elements(
             windows(labels(source, diag))

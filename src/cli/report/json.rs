@@ -1,8 +1,9 @@
 //! The JSON report, schema version 1. Names are fixed: a change of meaning needs a new version number.
 
+use super::statistics::{self, Count};
 use super::{Linted, Run};
-use crate::ptx::diag::{Diag, Related};
-use crate::ptx::lint::KernelStatus;
+use crate::ptx::diag::{Applicability, Diag, Fix, Related};
+use crate::ptx::lint::{Fingerprint, KernelStatus};
 use crate::ptx::source::{Position, Source, Span};
 use serde::Serialize;
 
@@ -12,6 +13,8 @@ struct Document<'a> {
     findings: Vec<Finding<'a>>,
     kernels: Vec<Kernel<'a>>,
     errors: Vec<Failure<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<Vec<Count>>,
 }
 
 #[derive(Serialize)]
@@ -27,6 +30,25 @@ struct Finding<'a> {
     related: Vec<Cause<'a>>,
     notes: &'a [String],
     help: Option<&'a str>,
+    /// The function in which it lies.
+    kernel: Option<&'a str>,
+    /// The same in later runs, as long as the statement is.
+    fingerprint: String,
+    fix: Option<Repair<'a>>,
+}
+
+#[derive(Serialize)]
+struct Repair<'a> {
+    applicability: &'static str,
+    edits: Vec<Replacement<'a>>,
+}
+
+#[derive(Serialize)]
+struct Replacement<'a> {
+    line: u32,
+    column: u32,
+    end: End,
+    text: &'a str,
 }
 
 /// Lines and columns start at 1, columns count characters, `end` is just past the last one.
@@ -67,10 +89,11 @@ struct Failure<'a> {
 }
 
 /// The whole run as one object on one line.
-pub(super) fn render(run: &Run) -> serde_json::Result<String> {
+pub(super) fn render(run: &Run, with_statistics: bool) -> serde_json::Result<String> {
     let findings = |file| {
-        let Linted { source, report, .. }: &Linted = file;
-        report.findings.iter().map(move |diag| finding(source, diag))
+        let file: &Linted = file;
+        file.findings()
+            .map(move |(diag, print)| finding(&file.source, diag, print))
     };
     let kernels = |file| {
         let Linted { source, report, .. }: &Linted = file;
@@ -85,12 +108,13 @@ pub(super) fn render(run: &Run) -> serde_json::Result<String> {
         findings: run.files.iter().flat_map(findings).collect(),
         kernels: run.files.iter().flat_map(kernels).collect(),
         errors: errors.collect(),
+        statistics: with_statistics.then(|| statistics::counts(run)),
     })?;
     text.push('\n');
     Ok(text)
 }
 
-fn finding<'a>(source: &'a Source, diag: &'a Diag) -> Finding<'a> {
+fn finding<'a>(source: &'a Source, diag: &'a Diag, print: &'a Fingerprint) -> Finding<'a> {
     let cause = |related: &'a Related| Cause {
         place: place(source, related.span),
         message: &related.message,
@@ -105,6 +129,31 @@ fn finding<'a>(source: &'a Source, diag: &'a Diag) -> Finding<'a> {
         related: diag.related.iter().map(cause).collect(),
         notes: &diag.notes,
         help: diag.help.as_deref(),
+        kernel: print.kernel.as_deref(),
+        fingerprint: print.to_string(),
+        fix: diag.fix.as_ref().map(|fix| repair(source, fix)),
+    }
+}
+
+fn repair<'a>(source: &Source, fix: &'a Fix) -> Repair<'a> {
+    let edits = fix.edits.iter().map(|edit| {
+        let (start, end) = (source.position(edit.span.start), source.position(edit.span.end));
+        Replacement {
+            line: start.line,
+            column: start.column,
+            end: End {
+                line: end.line,
+                column: end.column,
+            },
+            text: &edit.text,
+        }
+    });
+    Repair {
+        applicability: match fix.applicability {
+            Applicability::Safe => "safe",
+            Applicability::Unsafe => "unsafe",
+        },
+        edits: edits.collect(),
     }
 }
 
@@ -136,7 +185,7 @@ fn kernel<'a>(source: &'a Source, status: &'a KernelStatus) -> Kernel<'a> {
 mod tests {
     use super::super::tests::linted;
     use super::*;
-    use crate::ptx::diag::Code;
+    use crate::ptx::diag::{Code, Edit};
 
     #[test]
     fn every_part_of_a_finding_is_there() {
@@ -145,7 +194,11 @@ mod tests {
             .label("l")
             .related(Span::new(0, 1), "because")
             .note("n")
-            .help("h");
+            .help("h")
+            .safe_fix(vec![Edit {
+                span: Span::new(3, 4),
+                text: "x".into(),
+            }]);
         let run = Run {
             files: vec![linted("a\r\nbc\n", vec![diag, Diag::info(code, Span::new(0, 0), "i")])],
             ..Run::default()
@@ -154,12 +207,14 @@ mod tests {
             r#"{"schema":1,"findings":[{"code":"TST001","name":"test-finding","level":"error","message":"m","#,
             r#""file":"t.ptx","line":2,"column":1,"end":{"line":2,"column":3},"label":"l","#,
             r#""related":[{"file":"t.ptx","line":1,"column":1,"end":{"line":1,"column":2},"message":"because"}],"#,
-            r#""notes":["n"],"help":"h"},"#,
+            r#""notes":["n"],"help":"h","kernel":null,"fingerprint":"0000000000000abc:0","#,
+            r#""fix":{"applicability":"safe","edits":[{"line":2,"column":1,"end":{"line":2,"column":2},"text":"x"}]}},"#,
             r#"{"code":"TST001","name":"test-finding","level":"info","message":"i","#,
-            r#""file":"t.ptx","line":1,"column":1,"end":{"line":1,"column":1},"related":[],"notes":[],"help":null}],"#,
+            r#""file":"t.ptx","line":1,"column":1,"end":{"line":1,"column":1},"related":[],"notes":[],"help":null,"#,
+            r#""kernel":null,"fingerprint":"0000000000000abc:1","fix":null}],"#,
             r#""kernels":[],"errors":[]}"#,
             "\n"
         );
-        assert_eq!(render(&run).unwrap(), expected);
+        assert_eq!(render(&run, false).unwrap(), expected);
     }
 }

@@ -1,15 +1,19 @@
-//! Reports of a lint run: for people, one line a finding, and JSON.
+//! Reports of a lint run: for people, one line a finding, JSON, SARIF, and annotations.
 
+mod github;
 mod human;
 mod json;
+mod sarif;
+mod statistics;
 
 use super::Outcome;
 use super::input::Unreadable;
 use super::output::printable;
-use crate::ptx::diag::{Diag, Level};
-use crate::ptx::lint::{KernelStatus, Report};
+use crate::ptx::diag::{Applicability, Diag, Level};
+use crate::ptx::lint::{Fingerprint, KernelStatus, Report};
 use crate::ptx::source::Source;
 use std::fmt::Write;
+use std::path::PathBuf;
 
 /// How findings are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -20,17 +24,42 @@ pub enum Format {
     Short,
     /// One object, schema version 1 (schemas/lint-1.schema.json)
     Json,
+    /// SARIF 2.1.0, which code scanning services and editors read
+    Sarif,
+    /// Annotations, as a GitHub workflow prints them
+    Github,
 }
 
 /// A module and what was found in it.
 #[derive(Debug)]
 pub struct Linted {
-    /// The text.
+    /// The argument, or what it led to; `-` for standard input.
+    pub path: PathBuf,
+    /// The text, as repaired if it was.
     pub source: Source,
-    /// What was found.
+    /// What was found, as far as it is not known already.
     pub report: Report,
     /// Which module of its file it is, from 0.
     pub nth: usize,
+    /// What each of the findings is known by.
+    pub fingerprints: Vec<Fingerprint>,
+    /// Where findings that are known are kept.
+    pub baseline: Option<PathBuf>,
+    /// The text before repairs, if there were any.
+    pub original: Option<String>,
+    /// How many repairs were made.
+    pub repaired: usize,
+    /// How many findings are known and left out.
+    pub known: usize,
+    /// Kernels, by their place in the report, that are known not to be analysed.
+    pub waived: Vec<usize>,
+}
+
+impl Linted {
+    /// The findings, each with what it is known by.
+    fn findings(&self) -> impl Iterator<Item = (&Diag, &Fingerprint)> {
+        self.report.findings.iter().zip(&self.fingerprints)
+    }
 }
 
 /// A whole run over one file or many.
@@ -63,7 +92,20 @@ impl Run {
         Ok(match format {
             Format::Human => human::render(self),
             Format::Short => self.short(),
-            Format::Json => json::render(self)?,
+            Format::Json => json::render(self, false)?,
+            Format::Sarif => sarif::render(self)?,
+            Format::Github => github::render(self),
+        })
+    }
+
+    /// How often each code was found; as JSON, beside everything else.
+    ///
+    /// # Errors
+    /// When JSON cannot be made of it.
+    pub fn statistics(&self, format: Format) -> anyhow::Result<String> {
+        Ok(match format {
+            Format::Json => json::render(self, true)?,
+            _ => statistics::render(self),
         })
     }
 
@@ -76,7 +118,32 @@ impl Run {
             let _ = writeln!(out, "not analysed: {name} ({file}:{at}): {}", printable(why));
         }
         let _ = write!(out, "{} in {}", self.counts(), self.extent());
+        let aside = self.aside();
+        if !aside.is_empty() {
+            let _ = write!(out, "; {}", aside.join(", "));
+        }
         out
+    }
+
+    /// What the counts leave out, and what can be done: `2 suppressed`, `1 repairable by --fix`.
+    fn aside(&self) -> Vec<String> {
+        let sum = |count: fn(&Linted) -> usize| self.files.iter().map(count).sum::<usize>();
+        let repairable = |applicability| {
+            let fits = |diag: &&Diag| diag.fix.as_ref().is_some_and(|fix| fix.applicability == applicability);
+            self.findings().filter(fits).count()
+        };
+        [
+            (sum(|file| file.repaired), "repaired"),
+            (sum(|file| file.report.suppressed), "suppressed"),
+            (sum(|file| file.known), "known"),
+            (sum(|file| file.waived.len()), "known not to be analysed"),
+            (repairable(Applicability::Safe), "repairable by --fix"),
+            (repairable(Applicability::Unsafe), "repairable by --fix --unsafe-fixes"),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect()
     }
 
     fn findings(&self) -> impl Iterator<Item = &Diag> {
@@ -85,8 +152,9 @@ impl Run {
 
     fn not_analysed(&self) -> impl Iterator<Item = (&Source, &KernelStatus, &str)> {
         self.files.iter().flat_map(|file| {
-            let kernels = file.report.kernels.iter();
-            kernels.filter_map(|kernel| Some((&file.source, kernel, kernel.not_analysed.as_deref()?)))
+            let kernels = file.report.kernels.iter().enumerate();
+            let new = kernels.filter(|(at, _)| !file.waived.contains(at));
+            new.filter_map(|(_, kernel)| Some((&file.source, kernel, kernel.not_analysed.as_deref()?)))
         })
     }
 
@@ -149,12 +217,24 @@ mod tests {
     const CODE: Code = Code::new("TST001", "test-finding");
 
     pub(super) fn linted(text: &str, findings: Vec<Diag>) -> Linted {
+        let print = |at| Fingerprint {
+            kernel: None,
+            hash: 0xabc,
+            occurrence: at,
+        };
         Linted {
+            path: "t.ptx".into(),
             source: Source::new("t.ptx", text).unwrap(),
+            fingerprints: (0..).take(findings.len()).map(print).collect(),
             report: Report {
                 findings,
-                kernels: Vec::new(),
+                ..Report::default()
             },
+            baseline: None,
+            original: None,
+            repaired: 0,
+            known: 0,
+            waived: Vec::new(),
             nth: 0,
         }
     }
@@ -198,6 +278,19 @@ mod tests {
     fn the_summary_counts() {
         let summary = run(&[Level::Error, Level::Info, Level::Error, Level::Warning]).summary();
         assert_eq!(summary, "2 errors, 1 warning, 1 info in 0 kernels of 1 file");
+    }
+
+    #[test]
+    fn the_summary_tells_what_it_leaves_out() {
+        let mut run = run(&[Level::Error]);
+        run.files[0].report.suppressed = 2;
+        run.files[0].known = 3;
+        let diag = run.files[0].report.findings[0].clone();
+        run.files[0].report.findings[0] = diag.safe_fix(Vec::new());
+        assert_eq!(
+            run.summary(),
+            "1 error in 0 kernels of 1 file; 2 suppressed, 3 known, 1 repairable by --fix"
+        );
     }
 
     #[test]

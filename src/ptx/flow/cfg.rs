@@ -219,7 +219,7 @@ fn turn(
 }
 
 /// Whether the instruction calls a function that is declared never to return.
-fn is_noreturn(module: &Module, inst: &Inst) -> bool {
+pub fn is_noreturn(module: &Module, inst: &Inst) -> bool {
     let callee = inst.operands.iter().find_map(|operand| match operand {
         Operand::Symbol(symbol, _) => Some(*symbol),
         Operand::Address(address) => match address.base {

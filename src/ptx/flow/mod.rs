@@ -7,14 +7,16 @@ mod cfg;
 pub mod dataflow;
 mod digraph;
 mod dom;
+mod liveness;
 mod loops;
 mod place;
 mod rename;
 mod ssa;
 
-pub use cfg::{Cfg, Condition, FlowProblem};
+pub use cfg::{Cfg, Condition, FlowProblem, is_noreturn};
 pub use digraph::Digraph;
 pub use dom::DomTree;
+pub use liveness::{Liveness, Pressure};
 pub use loops::{Loop, LoopId, Loops};
 pub use ssa::{Definition, Ssa, Value, ValueId};
 

@@ -192,7 +192,7 @@ impl Ssa {
 }
 
 impl Accesses {
-    fn new(body: &Body) -> Self {
+    pub(super) fn new(body: &Body) -> Self {
         let mut found = Accesses::default();
         for inst in &body.insts {
             found.use_start.push(found.uses.len() as u32);

@@ -3,8 +3,11 @@
 use super::Launch;
 use super::named::{self, Numbered};
 use super::parting::{self, Parting};
+use super::rules::accesses::Access;
+use super::rules::kernels::Residency;
 use super::trials::{self, Tried};
-use crate::ptx::analysis::{Analysis, BarrierSite, Unit};
+use crate::ptx::analysis::{Analysis, BarrierSite, Code, Graphs, Unit, Unwritten, unwritten};
+use crate::ptx::diag::Level;
 use crate::ptx::ir::{Body, FuncId, InstId};
 use crate::ptx::isa::Effect;
 use crate::ptx::parse::Parsed;
@@ -15,14 +18,23 @@ use std::cell::OnceCell;
 pub struct Context<'p> {
     /// The text's module and spans.
     pub parsed: &'p Parsed,
+    /// The text.
+    pub text: &'p str,
+    /// What is known of the launch.
+    pub launch: Launch,
     /// The functions that some rule looks at.
     pub analysis: Analysis<'p>,
     /// Offsets at which lines start.
     lines: Vec<u32>,
     partings: OnceCell<Vec<Parting>>,
     numbered: OnceCell<Vec<Numbered>>,
+    /// Per function, its graphs, where the analysis has none.
+    graphs: Vec<OnceCell<Graphs>>,
+    unwritten: OnceCell<Vec<(FuncId, Unwritten)>>,
+    /// Per function, what is predicted of its residency, and what its warps access.
+    residencies: Vec<OnceCell<Option<Residency>>>,
+    accesses: Vec<OnceCell<Vec<Access>>>,
     tried: OnceCell<Vec<Tried>>,
-    launch: Launch,
 }
 
 impl<'p> Context<'p> {
@@ -30,14 +42,19 @@ impl<'p> Context<'p> {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self {
             parsed,
+            text,
+            launch: *launch,
             analysis: Analysis::new(&parsed.module, launch.block, is_interesting),
             lines: std::iter::once(0)
                 .chain(newlines.map(|(at, _)| at as u32 + 1))
                 .collect(),
             partings: OnceCell::new(),
             numbered: OnceCell::new(),
+            graphs: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
+            unwritten: OnceCell::new(),
+            residencies: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
+            accesses: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
             tried: OnceCell::new(),
-            launch: *launch,
         }
     }
 
@@ -59,6 +76,67 @@ impl<'p> Context<'p> {
     /// The units, in textual order.
     pub fn units(&self) -> impl Iterator<Item = &Unit<'p>> {
         self.analysis.units()
+    }
+
+    /// The functions with a body that the parser could read without an error, in textual order.
+    pub fn codes(&self) -> impl Iterator<Item = Code<'_>> {
+        let ids = (0..self.parsed.module.functions.len() as u32).map(FuncId);
+        ids.filter(|id| !self.is_broken(*id)).filter_map(|id| self.code(id))
+    }
+
+    /// Whether the parser found an error in a function: what was dropped there may be what a rule would miss.
+    fn is_broken(&self, id: FuncId) -> bool {
+        let Some(whole) = self.parsed.spans.functions.get(id.index()).map(|spans| spans.whole) else {
+            return false;
+        };
+        let errors = self.parsed.diags.iter().filter(|diag| diag.level == Level::Error);
+        errors
+            .into_iter()
+            .any(|diag| whole.start <= diag.span.start && diag.span.start < whole.end)
+    }
+
+    /// A function's code; `None` where it has no body.
+    pub fn code(&self, id: FuncId) -> Option<Code<'_>> {
+        if let Some(unit) = self.analysis.unit(id) {
+            return Some(Code::of_unit(unit));
+        }
+        let module = &self.parsed.module;
+        let body = module.function(id).body.as_ref()?;
+        let graphs = self.graphs.get(id.index())?.get_or_init(|| Graphs::new(module, body));
+        Some(Code::new(module, id, body, graphs))
+    }
+
+    /// Where a function's name stands.
+    pub fn name_span(&self, function: FuncId) -> Span {
+        self.parsed
+            .spans
+            .functions
+            .get(function.index())
+            .map(|spans| spans.name)
+            .unwrap_or_default()
+    }
+
+    /// The uses of registers that nothing may have written.
+    pub(super) fn unwritten(&self) -> &[(FuncId, Unwritten)] {
+        let find = || {
+            self.codes()
+                .flat_map(|code| unwritten(code).into_iter().map(move |found| (code.id, found)))
+        };
+        self.unwritten.get_or_init(|| find().collect())
+    }
+
+    /// What is predicted of a kernel's place on a multiprocessor; `None` where nothing is known of the target.
+    pub(super) fn residency(&self, code: Code) -> Option<&Residency> {
+        self.residencies
+            .get(code.id.index())?
+            .get_or_init(|| Residency::new(self, code))
+            .as_ref()
+    }
+
+    /// What the warps of a function access in shared and global memory, as far as addresses are known.
+    pub(super) fn accesses(&self, code: Code) -> &[Access] {
+        let found = self.accesses.get(code.id.index());
+        found.map_or(&[], |found| found.get_or_init(|| Access::all(self, code)))
     }
 
     /// Where threads part in the sight of barriers.

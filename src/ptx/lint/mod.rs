@@ -2,26 +2,36 @@
 
 mod between;
 mod bounds;
+mod catalogue;
 mod causes;
 mod context;
 mod departures;
 mod explain;
+mod fingerprint;
+mod fix;
 mod memory;
 mod named;
 mod parting;
 mod racing;
 mod rule;
 pub mod rules;
+mod select;
 mod status;
+mod suppress;
 mod trials;
 
+pub use catalogue::{Entry, GROUPS, catalogue};
+pub use fingerprint::{Fingerprint, fingerprints};
+pub use fix::apply as apply_fixes;
 pub use rule::{RULES, Rule, rule_named};
+pub use select::{Directive, Selection, Selector, UnknownSelector};
 
 use super::diag::{Diag, codes};
 use super::parse::Parsed;
 use super::source::Span;
 use super::target::PtxVersion;
 use context::Context;
+use suppress::{Judge, Suppressions};
 
 /// What is known of the launch beside what the text says; `.reqntid` in the text wins over `block`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,6 +40,17 @@ pub struct Launch {
     pub block: Option<[u32; 3]>,
     /// CTAs of the grid in x, y, z.
     pub grid: Option<[u32; 3]>,
+}
+
+/// What a lint run is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The launch.
+    pub launch: Launch,
+    /// Which codes report, and at which level.
+    pub selection: Selection,
+    /// Whether the module is to be linked (`ptxas -c`): what the linker resolves is no finding then.
+    pub relocatable: bool,
 }
 
 /// What became of one kernel or function with a body.
@@ -50,33 +71,52 @@ pub struct Report {
     pub findings: Vec<Diag>,
     /// Kernels (entries) in textual order.
     pub kernels: Vec<KernelStatus>,
-}
-
-impl Report {
-    /// The report for a module that is to be linked (`ptxas -c`): what the linker resolves is no finding then.
-    #[must_use]
-    pub fn relocatable(mut self, parsed: &Parsed) -> Self {
-        self.findings.retain(|diag| diag.code != codes::SYN019);
-        let header = &parsed.module.header;
-        let version = header.version.as_ref().and_then(|text| text.parse::<PtxVersion>().ok());
-        if let Some(version) = version.filter(|version| *version < RELOCATABLE) {
-            let span = parsed.spans.header.version.unwrap_or_default();
-            let message = format!("relocatable code needs PTX {RELOCATABLE}; this module says {version}");
-            self.findings.insert(0, Diag::error(codes::GATE002, span, message));
-        }
-        self
-    }
+    /// How many findings comments in the text suppress.
+    pub suppressed: usize,
 }
 
 /// The least version of which `ptxas -c` makes an object.
 const RELOCATABLE: PtxVersion = PtxVersion::new(3, 1);
 
-/// Runs everything: what the parser found, legality, and the rules.
+/// Runs what the parser found, legality, and the rules, save those that must be asked for.
 pub fn lint(parsed: &Parsed, text: &str, launch: &Launch) -> Report {
+    let options = Options {
+        launch: *launch,
+        ..Options::default()
+    };
+    lint_with(parsed, text, &options)
+}
+
+/// Runs what the parser found, legality, and the rules, as far as the options ask for them.
+pub fn lint_with(parsed: &Parsed, text: &str, options: &Options) -> Report {
+    let selection = &options.selection;
+    let findings = run(parsed, text, options);
+    let findings = findings.into_iter().filter_map(|diag| selection.admit(diag)).collect();
+    let kernels = status::kernels(parsed, text);
+    let judge = match parsed.diags.is_empty() && kernels.iter().all(|kernel| kernel.not_analysed.is_none()) {
+        true => Judge::All,
+        false => Judge::None,
+    };
+    let outcome = Suppressions::find(parsed, text).apply(findings, selection, text, judge);
+    let mut findings = outcome.kept;
+    findings.sort_by(|a, b| (a.span.start, a.code.id).cmp(&(b.span.start, b.code.id)));
+    Report {
+        findings,
+        kernels,
+        suppressed: outcome.suppressed,
+    }
+}
+
+/// What parser, legality and the selected rules find.
+fn run(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
     let mut findings = parsed.diags.clone();
     findings.extend(super::verify::verify(parsed, text));
-    let context = Context::new(parsed, text, launch);
-    for rule in RULES {
+    if options.relocatable {
+        findings.retain(|diag| diag.code != codes::SYN019);
+        findings.extend(not_relocatable(parsed));
+    }
+    let context = Context::new(parsed, text, &options.launch);
+    for rule in RULES.iter().filter(|rule| options.selection.is_on(rule.code)) {
         for found in (rule.check)(&context) {
             // What is illegal to the letter has been said; a rule that sees the same number need not say it again.
             if !rule.restates_legality || !findings.iter().any(|known| same_place(known, &found)) {
@@ -84,11 +124,15 @@ pub fn lint(parsed: &Parsed, text: &str, launch: &Launch) -> Report {
             }
         }
     }
-    findings.sort_by(|a, b| (a.span.start, a.code.id).cmp(&(b.span.start, b.code.id)));
-    Report {
-        findings,
-        kernels: status::kernels(parsed, text),
-    }
+    findings
+}
+
+/// The finding that no object can be made of a module of this version.
+fn not_relocatable(parsed: &Parsed) -> Option<Diag> {
+    let version: PtxVersion = parsed.module.header.version.as_ref()?.parse().ok()?;
+    let span = parsed.spans.header.version.unwrap_or_default();
+    let message = format!("relocatable code needs PTX {RELOCATABLE}; this module says {version}");
+    (version < RELOCATABLE).then(|| Diag::error(codes::GATE002, span, message))
 }
 
 /// Whether an immediate's range was complained of within the other finding's span.

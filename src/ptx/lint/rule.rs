@@ -1,5 +1,6 @@
 //! What a rule is, and which there are.
 
+use super::catalogue;
 use super::context::Context;
 use super::rules;
 use crate::ptx::diag::{Code, Diag, Level};
@@ -31,8 +32,38 @@ pub const RULES: &[Rule] = &[
     rules::bar006::RULE,
     rules::bar009::RULE,
     rules::bar019::RULE,
+    rules::flow001::RULE,
+    rules::flow002::RULE,
+    rules::flow003::RULE,
+    rules::flow004::RULE,
+    rules::flow005::RULE,
+    rules::flow006::RULE,
+    rules::flow007::RULE,
+    rules::flow008::RULE,
+    rules::flow009::RULE,
+    rules::flow010::RULE,
+    rules::flow011::RULE,
+    rules::flow012::RULE,
     rules::isa020::RULE,
     rules::isa021::RULE,
+    rules::lint001::RULE,
+    rules::lint002::RULE,
+    rules::num001::RULE,
+    rules::num002::RULE,
+    rules::num003::RULE,
+    rules::num004::RULE,
+    rules::num005::RULE,
+    rules::num009::RULE,
+    rules::perf001::RULE,
+    rules::perf002::RULE,
+    rules::perf003::RULE,
+    rules::perf004::RULE,
+    rules::perf005::RULE,
+    rules::perf006::RULE,
+    rules::perf007::RULE,
+    rules::perf008::RULE,
+    rules::perf013::RULE,
+    rules::perf018::RULE,
     rules::mem001::RULE,
     rules::mem002::RULE,
     rules::mem003::RULE,
@@ -60,7 +91,20 @@ pub fn rule_named(name: &str) -> Option<&'static Rule> {
         .find(|rule| rule.code.id.eq_ignore_ascii_case(name) || rule.code.name == name)
 }
 
+/// Groups of rules that speak of taste and speed: they run only where they are asked for.
+const OPT_IN: &[&str] = &["NUM", "PERF"];
+
 impl Rule {
+    /// The group: `BAR` of `BAR001`.
+    pub fn group(&self) -> &'static str {
+        catalogue::group(self.code)
+    }
+
+    /// Whether the rule runs only where it is asked for.
+    pub fn is_opt_in(&self) -> bool {
+        OPT_IN.contains(&self.group())
+    }
+
     /// The examples in the explanation: one that the rule finds fault with, and one that it does not.
     pub fn examples(&self) -> impl Iterator<Item = &'static str> {
         self.explanation

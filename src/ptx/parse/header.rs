@@ -191,19 +191,22 @@ impl<'t> Parser<'t> {
     /// `.pragma "a", "b";` gives `a", "b`: the strings without the outer quotes.
     pub(super) fn pragma(&mut self) -> Option<Box<str>> {
         self.bump();
-        let start = self.token.span;
-        while self.token.kind == Kind::Text {
+        let start = self.token.span.start;
+        loop {
+            if self.token.kind != Kind::Text {
+                self.unexpected("a string behind `.pragma`");
+                self.skip_statement();
+                return None;
+            }
             self.bump();
-            self.eat(b',');
+            if !self.eat(b',') {
+                break;
+            }
         }
-        if start == self.token.span {
-            self.unexpected("a string behind `.pragma`");
-            self.skip_statement();
-            return None;
-        }
-        let text = self.slice(self.since(start.start));
+        let text = self.text_since(start, " ");
         self.expect(b';', "behind `.pragma`");
-        Some(text.trim_matches('"').into())
+        let inner = text.strip_prefix('"').unwrap_or(&text);
+        Some(inner.strip_suffix('"').unwrap_or(inner).into())
     }
 
     /// `.alias name, aliasee;`

@@ -5,7 +5,7 @@ use super::body::{BodyState, nearest};
 use super::labels::{Place, Reference};
 use super::lexer::{Kind, Token};
 use super::names::{Binding, Place as Home};
-use crate::ptx::diag::{Diag, codes};
+use crate::ptx::diag::{Diag, Edit, codes};
 use crate::ptx::ir::{Address, Base, Component, Imm, Operand, RegDecl, RegId, Special, SymbolId, Variable};
 use crate::ptx::isa::Effect;
 use crate::ptx::source::Span;
@@ -99,9 +99,14 @@ impl<'t> Parser<'t> {
 
     /// `|%p` behind a destination, where it is there.
     fn second_destination(&mut self, state: &mut BodyState<'t>, first: Operand) -> Option<Operand> {
-        if !self.eat(b'|') {
+        if !self.token.is(b'|') {
             return Some(first);
         }
+        if matches!(first, Operand::Symbol(..) | Operand::Element(..) | Operand::Sum(..)) {
+            self.unexpected("`,` or `;` behind an operand that is no destination");
+            return None;
+        }
+        self.bump();
         if self.token.kind != Kind::Word {
             self.unexpected("a second destination behind `|`");
             return None;
@@ -187,7 +192,9 @@ impl<'t> Parser<'t> {
             Kind::Punct(b'-') => {
                 let message = "an offset is added, never subtracted";
                 let help = "write the sign behind a plus: `+-4` for `-4`";
-                self.report(Diag::error(codes::SYN001, self.token.span, message).help(help));
+                let plus = Edit::insert(self.token.span.start, "+");
+                let diag = Diag::error(codes::SYN001, self.token.span, message).help(help);
+                self.report(diag.safe_fix(vec![plus]));
                 self.integer("an offset in bytes")
             }
             _ => Some(0),

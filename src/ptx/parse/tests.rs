@@ -236,6 +236,10 @@ fn errors_are_told_where_they_are_and_the_rest_is_read() {
     );
     assert_eq!(findings("mov.u32 %r9, 1;"), ["SYN006 1:9"]);
     assert_eq!(
+        findings(".pragma \"x\",;\nshfl.sync.idx.b32 arr[2]|%p1, %r2, 1, 2, 3;"),
+        ["SYN001 1:13", "SYN001 2:25"]
+    );
+    assert_eq!(
         findings("ld.global.b32 %r1, [%rd1-4];\nret;;\nmov.u32 %r1, 1 / 0;"),
         ["SYN001 1:25", "SYN001 2:5", "SYN001 3:16"]
     );

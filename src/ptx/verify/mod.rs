@@ -18,6 +18,8 @@ mod optix;
 mod report;
 mod width;
 
+pub use module::{SharedMemory, shared_memory};
+
 use super::diag::{Diag, codes};
 use super::ir::{Body, Function, Inst, Module, Opcode, Operand};
 use super::parse::{Parsed, Pieces, pieces};

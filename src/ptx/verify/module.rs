@@ -83,30 +83,49 @@ fn option_finding(words: &[Box<str>], at: usize, environment: &Environment) -> O
     clash.then(|| format!("`{option}` and `{other}` exclude each other"))
 }
 
-/// Static shared memory that a kernel uses, itself or in what it calls.
-fn shared(parsed: &Parsed, function: &Function, out: &mut Vec<Diag>) {
-    let module = &parsed.module;
+/// The shared memory of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharedMemory {
+    /// Bytes that variables with a size take, those of the functions it calls included.
+    pub bytes: u64,
+    /// The largest of them.
+    pub largest: Option<SymbolId>,
+    /// Whether there is a variable without a size as well: its size is given at launch.
+    pub dynamic: bool,
+}
+
+/// The shared memory that a kernel uses, itself or in what it calls.
+pub fn shared_memory(module: &Module, function: &Function) -> SharedMemory {
     let mut variables = FxHashSet::default();
     collect(module, function, &mut variables);
     let mut variables: Vec<_> = variables.into_iter().collect();
     variables.sort_unstable();
-    let mut total = 0u64;
-    let mut largest: Option<(u64, SymbolId)> = None;
+    let mut found = SharedMemory::default();
+    let mut most = 0;
     for symbol in variables {
         let Some(variable) = module.variable(symbol) else {
             continue;
         };
         let Some(size) = variable.size().filter(|_| variable.linkage != Linkage::Extern) else {
+            found.dynamic = true;
             continue;
         };
-        total = total
-            .next_multiple_of(u64::from(variable.alignment().max(1)))
-            .saturating_add(size);
-        if largest.is_none_or(|(most, _)| size > most) {
-            largest = Some((size, symbol));
+        let start = found.bytes.next_multiple_of(u64::from(variable.alignment().max(1)));
+        found.bytes = start.saturating_add(size);
+        if found.largest.is_none() || size > most {
+            found.largest = Some(symbol);
+            most = size;
         }
     }
-    let Some((_, symbol)) = largest.filter(|_| total > SHARED_LIMIT) else {
+    found
+}
+
+/// Static shared memory beyond what a CTA may have.
+fn shared(parsed: &Parsed, function: &Function, out: &mut Vec<Diag>) {
+    let module = &parsed.module;
+    let memory = shared_memory(module, function);
+    let total = memory.bytes;
+    let Some(symbol) = memory.largest.filter(|_| total > SHARED_LIMIT) else {
         return;
     };
     let span = parsed.spans.symbols.get(symbol.index()).copied().unwrap_or_default();

@@ -2,12 +2,14 @@
 
 use super::wording::assume;
 use crate::ptx::analysis::Unit;
-use crate::ptx::diag::{Code, Diag, Level};
+use crate::ptx::diag::{Code, Diag, Edit, Level};
 use crate::ptx::ir::{Inst, InstId};
 use crate::ptx::isa::{Effect, Extent};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::explain::{chain, guard_name};
 use crate::ptx::lint::rule::Rule;
+use crate::ptx::parse::pieces;
+use crate::ptx::source::Span;
 
 /// `.uni` on what threads of a warp do differently.
 pub const RULE: Rule = Rule {
@@ -102,5 +104,14 @@ fn judge(context: &Context, unit: &Unit, at: InstId, inst: &Inst) -> Option<Diag
     );
     let mut diag = Diag::warning(RULE.code, context.span(unit.id, at), message);
     diag.related = chain(context, unit, value, block).links;
-    Some(assume(unit, extent, diag).help("leave `.uni` out"))
+    let diag = assume(unit, extent, diag).help("leave `.uni` out");
+    Some(match promise_span(context.text, diag.span) {
+        Some(span) => diag.safe_fix(vec![Edit::remove(span)]),
+        None => diag,
+    })
+}
+
+/// Where `.uni` stands.
+fn promise_span(text: &str, inst: Span) -> Option<Span> {
+    pieces(text, inst).mods.into_iter().find(|span| span.of(text) == ".uni")
 }

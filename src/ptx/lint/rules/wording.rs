@@ -2,7 +2,7 @@
 
 use crate::ptx::analysis::{BarrierSite, Shape as CtaShape, Unit};
 use crate::ptx::diag::{Code, Diag};
-use crate::ptx::ir::InstId;
+use crate::ptx::ir::{FuncId, InstId};
 use crate::ptx::isa::Extent;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::explain::chain;
@@ -107,5 +107,18 @@ pub(super) fn law(parting: &Parting) -> &'static str {
             "`bar.sync` without a count waits for all threads of the CTA; in the text of the ISA all must execute the same instruction"
         }
         (false, _) => "a barrier without a count waits for all threads of the CTA that have not exited",
+    }
+}
+
+/// Names a few more places of the same kind, and counts the rest.
+pub(super) fn some_of(context: &Context, function: FuncId, places: &[InstId], what: &str, mut diag: Diag) -> Diag {
+    const TOLD: usize = 3;
+    for place in places.iter().take(TOLD) {
+        diag = diag.related(context.span(function, *place), what);
+    }
+    match places.len().saturating_sub(TOLD) {
+        0 => diag,
+        1 => diag.note("one more in this function"),
+        more => diag.note(format!("{more} more in this function")),
     }
 }
