@@ -1,6 +1,7 @@
 //! The linter: runs legality checks and rules over a parsed module.
 
 mod bits;
+mod between;
 mod bounds;
 mod bulk;
 mod catalogue;

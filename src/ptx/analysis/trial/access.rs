@@ -8,7 +8,7 @@ use super::node;
 use super::program::{Access, Arg, Row};
 use super::space::{Layout, Region};
 use super::value::{Data, Value};
-use super::{Fault, FaultKind};
+use super::{Fault, FaultKind, GlobalUse};
 use crate::ptx::ir::{FunctionKind, SymbolId};
 use crate::ptx::types::Space;
 
@@ -187,6 +187,10 @@ impl Machine<'_, '_> {
                 continue;
             }
             logged = true;
+            if self.setup.cta.is_some() && !shared && !access.atomic && !access.strong && !maybe {
+                let known = values.first().and_then(Value::constant);
+                self.note_global(site, place, size, access.writes, known);
+            }
             self.note_read_only(access, site, place, size, shared);
             for element in 0..access.elements {
                 let touch = Touch {
@@ -309,6 +313,19 @@ impl Machine<'_, '_> {
                 shared: true,
             };
             self.log.note_area(touch, self.time, symbol);
+        }
+    }
+
+    /// Notes what the CTA does to global memory, to hold it against another.
+    fn note_global(&mut self, site: Site, address: u64, size: u32, writes: bool, value: Option<u64>) {
+        if self.global.len() > 1 << 16 {
+            return;
+        }
+        for word in address / 4..(address + u64::from(size)).div_ceil(4) {
+            let known = self.global.entry(word).or_insert(GlobalUse { site, writes, value });
+            if writes && !known.writes {
+                *known = GlobalUse { site, writes, value };
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use super::program::{Arg, Program, Row, Step};
 use super::shadow::Shadow;
 use super::space::Layout;
 use super::value::Value;
-use super::{Fault, Stop};
+use super::{Fault, GlobalUse, Stop};
 use crate::ptx::ir::{FuncId, InstId, Module, Special};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -74,6 +74,8 @@ pub(super) struct Machine<'r, 'm> {
     pub(super) read_only: FxHashMap<u64, Site>,
     pub(super) written: FxHashMap<u64, Site>,
     pub(super) shadow: Shadow,
+    /// What was done to words of global memory, where one CTA is to be held against another.
+    pub(super) global: FxHashMap<u64, GlobalUse>,
     /// Whether the kernel has computed the number of each thread's warp.
     pub(super) warps: bool,
     /// Whether the threads have filled a variable to the brim in one store.

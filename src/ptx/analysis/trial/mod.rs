@@ -128,6 +128,17 @@ pub struct Fault {
     pub constant: bool,
 }
 
+/// What a CTA does to a word of global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GlobalUse {
+    /// By what.
+    pub site: Site,
+    /// Whether it is written.
+    pub writes: bool,
+    /// What is written, where that is one known number.
+    pub value: Option<u64>,
+}
+
 /// What a run has shown.
 pub struct Outcome {
     /// Accesses in conflict, one per pair of instructions.
@@ -142,6 +153,8 @@ pub struct Outcome {
     pub fills: bool,
     /// Whether the kernel computes the number of each thread's warp, so that there is more than one.
     pub warps: bool,
+    /// Words of global memory that were used, if the setup names the CTA.
+    pub global: FxHashMap<u64, GlobalUse>,
     /// Elements of arrays lost to slots laid over them.
     pub clobbers: Vec<Clobber>,
     /// Loads through the read-only path of what the kernel stores, with the store.
@@ -198,6 +211,7 @@ fn attempt(
         fills: false,
         warps: false,
         shadow: shadow::Shadow::default(),
+        global: FxHashMap::default(),
         has_read_only: program
             .rows
             .iter()
@@ -240,6 +254,7 @@ fn attempt(
         fills: machine.fills,
         warps: machine.warps,
         clobbers: machine.shadow.found,
+        global: machine.global,
         conflicts,
         faults,
         sites: machine.log.sites,
