@@ -1,6 +1,6 @@
 //! Bulk and tensor copies: which side of them is shared memory, how much they move, who starts them.
 
-use crate::ptx::analysis::{Company, Together, Place, Places, Unit};
+use crate::ptx::analysis::{Company, Place, Places, Together, Unit};
 use crate::ptx::ir::{FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;

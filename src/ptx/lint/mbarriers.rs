@@ -2,7 +2,7 @@
 //!
 //! The common ground of ASYNC005 to ASYNC009 and ASYNC020.
 
-use crate::ptx::analysis::{Company, Together, Place, Places, Unit};
+use crate::ptx::analysis::{Company, Place, Places, Together, Unit};
 use crate::ptx::flow::LoopId;
 use crate::ptx::ir::{FuncId, Inst, InstId, Operand, SymbolId};
 use crate::ptx::isa::Effect;

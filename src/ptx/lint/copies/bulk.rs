@@ -1,7 +1,7 @@
 //! Bulk copies into shared memory that are read with no wait on their mbarrier in between.
 
 use super::{Access, Early, Fault, access_of_copy, clash, is_bulk_load};
-use crate::ptx::analysis::{Together, Place, Places, Unit};
+use crate::ptx::analysis::{Place, Places, Together, Unit};
 use crate::ptx::ir::{Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::lint::bits::Bits;

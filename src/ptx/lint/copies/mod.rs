@@ -11,7 +11,7 @@ pub(super) use late::{Late, Touch, matrix, tensor};
 pub(super) use refill::Refill;
 use refill::refills;
 
-use crate::ptx::analysis::{Clash, Company, Footprint, Together, Place, Places, Unit};
+use crate::ptx::analysis::{Clash, Company, Footprint, Place, Places, Together, Unit};
 use crate::ptx::flow::ValueId;
 use crate::ptx::ir::{Address, BarrierOp, Base, FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;

@@ -1,7 +1,7 @@
 //! Copies over what other threads may still read: no barrier between the read and the refill.
 
 use super::{Access, Meeting, access_of_copy, clash, is_bulk_load, is_copy, meeting};
-use crate::ptx::analysis::{Clash, Footprint, Together, Places, Unit};
+use crate::ptx::analysis::{Clash, Footprint, Places, Together, Unit};
 use crate::ptx::flow::dataflow::{Direction, Problem, solve};
 use crate::ptx::ir::{InstId, Operand};
 use rustc_hash::FxHashMap;
@@ -52,7 +52,12 @@ impl Problem for Unmet<'_> {
 }
 
 /// Finds them; the first for each copy.
-pub(in crate::ptx::lint) fn refills(unit: &Unit, lanes: &Together, places: &mut Places, reads: &[Access]) -> Vec<Refill> {
+pub(in crate::ptx::lint) fn refills(
+    unit: &Unit,
+    lanes: &Together,
+    places: &mut Places,
+    reads: &[Access],
+) -> Vec<Refill> {
     let mut pairs: Vec<(InstId, usize, Clash)> = Vec::new();
     let mut bits: FxHashMap<u32, u64> = FxHashMap::default();
     let known: Vec<(usize, Access)> = (0..)

@@ -12,7 +12,7 @@ pub(super) use mask::Mask;
 pub(super) use poison::{Cause, Leak, leaks};
 pub(super) use shuffle::{Mode, Shuffle};
 
-use crate::ptx::analysis::{Company, Together, Shape, Unit, WARP, is_joint};
+use crate::ptx::analysis::{Company, Shape, Together, Unit, WARP, is_joint};
 use crate::ptx::flow::ValueId;
 use crate::ptx::ir::{FuncId, InstId, Operand};
 use crate::ptx::isa::Effect;
