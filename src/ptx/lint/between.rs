@@ -51,6 +51,7 @@ pub(super) fn find(
                     cta: Some(cta),
                     sample,
                     explore: false,
+                    shade: false,
                 };
                 trial::run(programs, id, &setup, fuel, &mut FxHashSet::default())
             };

@@ -180,6 +180,7 @@ impl Plan {
         block: [u32; 3],
         sample: u32,
         explore: bool,
+        shade: bool,
         covered: &mut Covered,
     ) -> Option<Outcome> {
         let setup = Setup {
@@ -188,6 +189,7 @@ impl Plan {
             cta: None,
             sample,
             explore,
+            shade,
         };
         trial::run(programs, self.id, &setup, self.fuel, covered)
     }
@@ -201,10 +203,10 @@ impl Plan {
             .max_by_key(|block| size(block))
             .or(blocks.first())?;
         let mut covered = Covered::default();
-        let run = self.run(programs, lead, 0, false, &mut covered)?;
+        let run = self.run(programs, lead, 0, false, false, &mut covered)?;
         let quiet = is_quiet(&run) && {
             let one_sided = is_one_sided(&covered);
-            !one_sided || is_quiet(&self.run(programs, lead, 0, true, &mut covered.clone())?)
+            !one_sided || is_quiet(&self.run(programs, lead, 0, true, false, &mut covered.clone())?)
         };
         if quiet {
             // Nothing is left to explore.
@@ -219,8 +221,8 @@ impl Plan {
         let mut shaped = Vec::new();
         for block in blocks {
             let mut covered = Covered::default();
-            let first = self.run(programs, *block, 0, false, &mut covered)?;
-            let second = self.run(programs, *block, 1, false, &mut covered)?;
+            let first = self.run(programs, *block, 0, false, true, &mut covered)?;
+            let second = self.run(programs, *block, 1, false, false, &mut covered)?;
             shaped.push(Shaped {
                 block: *block,
                 runs: vec![first, second],
@@ -234,7 +236,7 @@ impl Plan {
     fn explore(&self, programs: &mut Programs, shaped: &Shaped) -> Vec<Outcome> {
         let samples = if is_one_sided(&shaped.covered) { 0..2 } else { 0..0 };
         samples
-            .filter_map(|sample| self.run(programs, shaped.block, sample, true, &mut shaped.covered.clone()))
+            .filter_map(|sample| self.run(programs, shaped.block, sample, true, false, &mut shaped.covered.clone()))
             .collect()
     }
 }
@@ -246,7 +248,7 @@ fn is_one_sided(covered: &Covered) -> bool {
 
 /// Whether a run has shown nothing to report.
 fn is_quiet(run: &Outcome) -> bool {
-    run.conflicts.is_empty() && run.faults.is_empty() && run.clobbers.is_empty() && run.read_only.is_empty()
+    run.conflicts.is_empty() && run.faults.is_empty() && !run.overlaps && run.read_only.is_empty()
 }
 
 type Pair = (Site, Site);

@@ -155,6 +155,8 @@ pub struct Outcome {
     pub warps: bool,
     /// Words of global memory that were used, if the setup names the CTA.
     pub global: FxHashMap<u64, GlobalUse>,
+    /// Whether a single thread has stored within an array: a run with `shade` tells what was lost.
+    pub overlaps: bool,
     /// Elements of arrays lost to slots laid over them.
     pub clobbers: Vec<Clobber>,
     /// Loads through the read-only path of what the kernel stores, with the store.
@@ -195,7 +197,7 @@ fn attempt(
     let threads = setup.threads();
     let mut machine = Machine {
         layout: Layout::new(programs.module),
-        params: inputs::Params::new(&program, setup.sample),
+        params: inputs::Params::new(program.clone(), setup.sample),
         programs,
         setup,
         threads,
@@ -211,6 +213,8 @@ fn attempt(
         fills: false,
         warps: false,
         shadow: shadow::Shadow::default(),
+        slots: FxHashSet::default(),
+        arrays: FxHashMap::default(),
         global: FxHashMap::default(),
         has_read_only: program
             .rows
@@ -242,6 +246,11 @@ fn attempt(
     }
     let mut faults: Vec<Fault> = machine.faults.values().copied().collect();
     faults.sort_by_key(|fault| (fault.site, fault.kind.name()));
+    let within = |(site, place): &(Site, u64)| {
+        let mut arrays = machine.arrays.iter().filter(|(other, _)| *other != site);
+        arrays.any(|(_, (low, high))| (low..=high).contains(&place))
+    };
+    let overlaps = machine.slots.iter().any(within);
     let both = machine
         .read_only
         .iter()
@@ -251,6 +260,7 @@ fn attempt(
     read_only.dedup_by_key(|pair| pair.0);
     Some(Outcome {
         read_only,
+        overlaps,
         fills: machine.fills,
         warps: machine.warps,
         clobbers: machine.shadow.found,
