@@ -30,12 +30,12 @@ impl Place<'_> {
     }
 
     fn inst_type(&self) -> Option<Type> {
-        let types = self
+        let mut types = self
             .picks
             .iter()
             .flatten()
             .filter_map(|pick| Type::from_name(pick.name));
-        types.last()
+        types.next_back()
     }
 
     fn type_of(&self, spec: &OperandSpec) -> Option<Type> {
@@ -263,7 +263,7 @@ impl Place<'_> {
         let mods: Vec<_> = self.picks.iter().flatten().map(|pick| pick.name).collect();
         let likeness = |example: &&&str| mods.iter().filter(|name| example.contains(**name)).count();
         let examples = self.row.examples.iter().filter(|example| bracket(example).is_some());
-        let best = examples.max_by_key(likeness).and_then(|example| bracket(example));
+        let best = examples.max_by_key(likeness).and_then(bracket);
         match best {
             Some(inner) if inner.starts_with("%rd") => "%rd1",
             Some(inner) if inner.starts_with("%r") => "%r1",

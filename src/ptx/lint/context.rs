@@ -6,10 +6,10 @@ use super::copies::{self, Copies};
 use super::mbarriers::{self, Uses};
 use super::named::{self, Numbered};
 use super::parting::{self, Parting};
-use super::warps::{self, Sites};
 use super::rules::accesses::Access;
 use super::rules::kernels::Residency;
 use super::trials::{self, Tried};
+use super::warps::{self, Sites};
 use crate::ptx::analysis::{Analysis, BarrierSite, Code, Graphs, Together, Unit, Unwritten, unwritten};
 use crate::ptx::diag::Level;
 use crate::ptx::ir::{Body, FuncId, Inst, InstId, Operand};
@@ -179,7 +179,8 @@ impl<'p> Context<'p> {
 
     /// What trial runs of the kernels have shown.
     pub(super) fn tried(&self) -> &[Tried] {
-        self.tried.get_or_init(|| trials::all(&self.parsed.module, &self.launch))
+        self.tried
+            .get_or_init(|| trials::all(&self.parsed.module, &self.launch))
     }
 
     /// What lanes of a warp execute together.

@@ -1,7 +1,7 @@
 //! The linter: runs legality checks and rules over a parsed module.
 
-mod bits;
 mod between;
+mod bits;
 mod bounds;
 mod bulk;
 mod catalogue;
