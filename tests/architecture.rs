@@ -100,7 +100,7 @@ fn nothing_unwanted_is_written_anywhere() {
     let mut problems = Vec::new();
     for (path, text) in texts("") {
         // The lock file names the registry by necessity.
-        if path == "Cargo.lock" {
+        if path.ends_with("Cargo.lock") {
             continue;
         }
         for (line, content) in text.lines().enumerate() {

@@ -33,7 +33,6 @@ fn matches(shown: &[String], printed: &[&str]) -> bool {
 }
 
 #[test]
-#[ignore = "waits for the rules"]
 fn commands_in_the_readme_print_what_it_shows() {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
     let mut ran = 0;

@@ -194,6 +194,23 @@ impl Scalar {
     /// The result for these sources; `None` where it is undefined (division by zero).
     pub(super) fn apply(self, args: &[u64]) -> Option<u64> {
         let source = |at: usize| args.get(at).copied().unwrap_or(0);
+        // The usual ones, where the sign makes no difference and no bit above the result's matters.
+        if self.out == self.bits {
+            let quick = match self.op {
+                Op::Add => Some(source(0).wrapping_add(source(1))),
+                Op::Sub => Some(source(0).wrapping_sub(source(1))),
+                Op::Mul => Some(source(0).wrapping_mul(source(1))),
+                Op::Mad => Some(source(0).wrapping_mul(source(1)).wrapping_add(source(2))),
+                Op::And => Some(source(0) & source(1)),
+                Op::Or => Some(source(0) | source(1)),
+                Op::Xor => Some(source(0) ^ source(1)),
+                Op::Shl if source(1) < 64 => Some(source(0) << source(1)),
+                _ => None,
+            };
+            if let Some(quick) = quick {
+                return Some(truncate(quick, self.out));
+            }
+        }
         let wide = |at: usize| -> i128 {
             let value = truncate(source(at), self.bits);
             if self.signed {

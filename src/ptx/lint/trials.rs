@@ -1,10 +1,11 @@
 //! Trial runs of every kernel, compared: what holds for every launch, what for some, what rests on made-up numbers.
 
 use super::Launch;
+use super::between::Between;
 use crate::ptx::analysis::Shape;
 use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Setup, Site, Stop};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, InstId, Module, Operand};
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Module, Operand};
 use crate::ptx::isa::{Effect, Extent};
 use crate::ptx::types::Space;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -46,10 +47,12 @@ pub(super) struct Tried {
     pub(super) read_only: Vec<(Site, Site)>,
     /// Whether the shape of the CTA was assumed, not known.
     pub(super) assumed: bool,
+    /// What two CTAs do to one place in global memory.
+    pub(super) between: Option<Between>,
     /// A shape that the kernel was taken not to have, and the stores that would collide in it.
     pub(super) assumes: Option<([u32; 3], Conflict)>,
     /// Where and why races were not looked for, or not everywhere.
-    pub(super) unclear: Option<(Option<InstId>, String)>,
+    pub(super) unclear: Option<(Option<Site>, String)>,
 }
 
 /// The runs of one shape.
@@ -57,7 +60,7 @@ struct Shaped {
     block: [u32; 3],
     runs: Vec<Outcome>,
     /// The branches that the runs have taken, with the way.
-    covered: FxHashSet<(Site, bool)>,
+    covered: Covered,
 }
 
 /// Runs every kernel of a module.
@@ -75,12 +78,13 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
         return None;
     }
     let shape = Shape::of(function, launch.block);
-    let fuel = FUEL + 4 * body.insts.len() as u32;
+    let plan = Plan {
+        id,
+        grid: launch.grid,
+        fuel: FUEL + 4 * body.insts.len() as u32,
+    };
     let blocks = blocks(shape, body);
-    let mut shaped: Vec<Shaped> = Vec::new();
-    for block in &blocks {
-        shaped.push(try_shape(programs, id, *block, launch.grid, fuel)?);
-    }
+    let shaped = plan.try_all(programs, &blocks)?;
     let line = !matches!(shape, Shape::Unknown(_));
     let obstacle = trial::obstacle(programs, id);
     let mut tried = Tried {
@@ -90,18 +94,20 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
         clobbers: clobbers(&shaped),
         read_only: shaped.last()?.runs.first()?.read_only.clone(),
         assumed: !matches!(shape, Shape::Exact(_)),
+        between: None,
         assumes: None,
         unclear: None,
     };
+    let is_known = body.insts.iter().all(|inst| inst.op.is_known());
     match obstacle {
-        Some((inst, why)) => tried.unclear = Some((Some(inst), why.to_owned())),
+        // That is said of the kernel as a whole.
+        Some(_) if !is_known => {}
+        Some((inst, why)) => tried.unclear = Some((Some(Site { function: id, inst }), why.to_owned())),
         None => {
             let several = has_barrier(body) || shaped.iter().any(|shaped| shaped.runs.iter().any(|run| run.warps));
             let shapes = plausible(&shaped, several);
             tried.assumes = collision(&shaped, &shapes);
-            let explored = shapes
-                .last()
-                .map(|shaped| explore(programs, id, shaped, launch.grid, fuel));
+            let explored = shapes.last().map(|shaped| plan.explore(programs, shaped));
             tried.races = races(&shapes, &explored.unwrap_or_default());
             // What buffers in global memory hold room for is not known: without a launch nothing is sure there.
             for race in tried
@@ -112,6 +118,7 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
                 race.level = Level::Info;
             }
             tried.unclear = unclear(&shaped);
+            tried.between = super::between::find(programs, id, body, shape, launch.grid, plan.fuel);
         }
     }
     Some(tried)
@@ -159,50 +166,95 @@ fn has_barrier(body: &Body) -> bool {
     body.insts.iter().any(|inst| inst.op.effect == Effect::Barrier)
 }
 
-fn try_shape(
-    programs: &mut Programs,
+/// How a kernel is run.
+struct Plan {
     id: FuncId,
-    block: [u32; 3],
     grid: Option<[u32; 3]>,
     fuel: u32,
-) -> Option<Shaped> {
-    let mut covered: FxHashSet<(Site, bool)> = FxHashSet::default();
-    let mut runs = Vec::new();
-    for sample in 0..2 {
-        let setup = Setup {
-            block,
-            grid,
-            cta: None,
-            sample,
-            explore: false,
-        };
-        runs.push(trial::run(programs, id, &setup, fuel, &mut covered)?);
-    }
-    Some(Shaped { block, runs, covered })
 }
 
-/// Runs a shape again, the other way at branches that have gone one way only; none where there are no such branches.
-fn explore(programs: &mut Programs, id: FuncId, shaped: &Shaped, grid: Option<[u32; 3]>, fuel: u32) -> Vec<Outcome> {
-    let one_sided = shaped
-        .covered
-        .iter()
-        .any(|(site, way)| !shaped.covered.contains(&(*site, !way)));
-    let samples = if one_sided { 0..2 } else { 0..0 };
-    samples
-        .filter_map(|sample| {
-            let setup = Setup {
-                block: shaped.block,
-                grid,
-                cta: None,
-                sample,
-                explore: true,
-            };
-            trial::run(programs, id, &setup, fuel, &mut shaped.covered.clone())
-        })
-        .collect()
+impl Plan {
+    fn run(
+        &self,
+        programs: &mut Programs,
+        block: [u32; 3],
+        sample: u32,
+        explore: bool,
+        shade: bool,
+        covered: &mut Covered,
+    ) -> Option<Outcome> {
+        let setup = Setup {
+            block,
+            grid: self.grid,
+            cta: None,
+            sample,
+            explore,
+            shade,
+        };
+        trial::run(programs, self.id, &setup, self.fuel, covered)
+    }
+
+    /// Runs a telling shape; all shapes, twice, where that shows anything that must be confirmed.
+    fn try_all(&self, programs: &mut Programs, blocks: &[[u32; 3]]) -> Option<Vec<Shaped>> {
+        let size = |block: &[u32; 3]| block.iter().product::<u32>();
+        let lead = *blocks
+            .iter()
+            .filter(|block| size(block) <= 256)
+            .max_by_key(|block| size(block))
+            .or(blocks.first())?;
+        let mut covered = Covered::default();
+        let run = self.run(programs, lead, 0, false, false, &mut covered)?;
+        let quiet = is_quiet(&run) && {
+            let one_sided = is_one_sided(&covered);
+            !one_sided || is_quiet(&self.run(programs, lead, 0, true, false, &mut covered.clone())?)
+        };
+        if quiet {
+            // Nothing is left to explore.
+            let covered = Covered::default();
+            let block = lead;
+            return Some(vec![Shaped {
+                block,
+                runs: vec![run],
+                covered,
+            }]);
+        }
+        let mut shaped = Vec::new();
+        for block in blocks {
+            let mut covered = Covered::default();
+            let first = self.run(programs, *block, 0, false, true, &mut covered)?;
+            let second = self.run(programs, *block, 1, false, false, &mut covered)?;
+            shaped.push(Shaped {
+                block: *block,
+                runs: vec![first, second],
+                covered,
+            });
+        }
+        Some(shaped)
+    }
+
+    /// Runs a shape again, the other way at branches that have gone one way only; none where there are no such branches.
+    fn explore(&self, programs: &mut Programs, shaped: &Shaped) -> Vec<Outcome> {
+        let samples = if is_one_sided(&shaped.covered) { 0..2 } else { 0..0 };
+        samples
+            .filter_map(|sample| self.run(programs, shaped.block, sample, true, false, &mut shaped.covered.clone()))
+            .collect()
+    }
+}
+
+/// Whether some branch has gone one way only.
+fn is_one_sided(covered: &Covered) -> bool {
+    covered.iter().any(|(site, way)| !covered.contains(&(*site, !way)))
+}
+
+/// Whether a run has shown nothing to report.
+fn is_quiet(run: &Outcome) -> bool {
+    run.conflicts.is_empty() && run.faults.is_empty() && !run.overlaps && run.read_only.is_empty()
 }
 
 type Pair = (Site, Site);
+
+/// Branches with the ways that were taken.
+type Covered = FxHashSet<(Site, bool)>;
 
 fn pair(conflict: &Conflict) -> Pair {
     (conflict.first.min(conflict.second), conflict.first.max(conflict.second))
@@ -399,11 +451,11 @@ fn clobbers(shaped: &[Shaped]) -> Vec<Clobber> {
 }
 
 /// Where runs broke off, and how; what barriers do to control flow has rules of its own.
-fn unclear(shaped: &[Shaped]) -> Option<(Option<InstId>, String)> {
+fn unclear(shaped: &[Shaped]) -> Option<(Option<Site>, String)> {
     let mut stops = shaped.iter().flat_map(|shaped| &shaped.runs).filter_map(|run| run.stop);
     stops.find_map(|stop| match stop {
         Stop::Fuel => Some((None, "it takes too many steps".to_owned())),
-        Stop::Unclear(site, why) => Some((Some(site.inst), why.to_owned())),
+        Stop::Unclear(site, why) => Some((Some(site), why.to_owned())),
         Stop::Tangled(_) | Stop::Deadlock | Stop::NeedsWarps => None,
     })
 }

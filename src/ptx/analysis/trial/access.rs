@@ -8,7 +8,7 @@ use super::node;
 use super::program::{Access, Arg, Row};
 use super::space::{Layout, Region};
 use super::value::{Data, Value};
-use super::{Fault, FaultKind};
+use super::{Fault, FaultKind, GlobalUse};
 use crate::ptx::ir::{FunctionKind, SymbolId};
 use crate::ptx::types::Space;
 
@@ -151,72 +151,80 @@ impl Machine<'_, '_> {
         let broadcast = matches!(address.data, Data::Same(_)) && lanes.len() > 1;
         self.fuel = self.fuel.saturating_sub(lanes.len() / 16 * access.elements);
         let size = access.bytes * access.elements;
+        let numbers: Vec<u32> = values.iter().map(|value| self.log.value(value)).collect();
+        let constant = matches!(address.data, Data::Same(_));
+        let mut guess = None;
         let mut logged = false;
-        let guess = address.guess && !self.is_buffer(access, address, lanes);
-        let guess = guess
-            || self.fibers[at]
-                .frames
-                .last()
-                .is_some_and(|frame| frame.is_guessed(row.block));
-        let address_data = &address.data;
+        // Two threads of each of two warps stand for all where places are not compared.
+        let mut samples = [0u8; 32];
         for thread in lanes.iter() {
             if access.rows.is_some_and(|rows| thread as u32 % 32 >= rows) {
                 continue;
             }
-            let Some(address) = address.of(thread) else { continue };
-            let (space, place) = resolve(access.space, address);
+            let Some(known) = address.of(thread) else { continue };
+            let (space, place) = resolve(access.space, known);
             let region = self.layout.region(space, place);
-            self.check(
-                access,
-                region,
-                place,
-                size,
-                Fault {
+            if let Some(kind) = self.fault(access, region, place, size) {
+                let guess = *guess.get_or_insert_with(|| self.is_guess(at, row, access, address, lanes));
+                self.keep_fault(Fault {
                     site,
-                    kind: FaultKind::RawShared { address: place },
+                    kind,
                     thread: thread as u32,
                     maybe,
                     guess,
-                    constant: matches!(address_data, Data::Same(_)),
-                },
-            );
-            let shared = matches!(region, Region::Shared(..) | Region::RawShared);
-            let global = matches!(region, Region::Buffer(_))
-                || matches!(region, Region::Variable(..) if space != Space::Const && access.space != Space::Const);
-            if !(shared && space == Space::Shared || global) {
+                    constant,
+                });
+            }
+            if !self.is_watched(access, space, region) {
                 continue;
             }
+            let shared = matches!(region, Region::Shared(..) | Region::RawShared);
             logged = true;
+            if self.setup.cta.is_some() && !shared && !access.atomic && !access.strong && !maybe {
+                let known = values.first().and_then(Value::constant);
+                self.note_global(site, place, size, access.writes, known);
+            }
             self.note_read_only(access, site, place, size, shared);
+            let mut touch = Touch {
+                site,
+                thread: thread as u32,
+                address: place,
+                bytes: access.bytes,
+                writes: access.writes,
+                atomic: access.atomic || access.strong && !access.volatile,
+                strong: access.volatile,
+                value: None,
+                maybe,
+                broadcast,
+                shared,
+            };
+            if let Region::Shared(symbol, _) = region
+                && samples[thread / 32] < 2
+            {
+                samples[thread / 32] += 1;
+                self.log.note_part(&touch, self.time, symbol);
+            }
             for element in 0..access.elements {
-                let touch = Touch {
-                    site,
-                    thread: thread as u32,
-                    address: place + u64::from(element * access.bytes),
-                    bytes: access.bytes,
-                    writes: access.writes,
-                    atomic: access.atomic || access.strong && !access.volatile,
-                    strong: access.volatile,
-                    value: values.get(element as usize).cloned(),
-                    maybe,
-                    broadcast,
-                    shared,
-                };
-                if element == 0
-                    && let Region::Shared(symbol, _) = region
-                {
-                    self.log.note_part(&touch, self.time, symbol);
-                }
+                touch.value = numbers.get(element as usize).copied();
                 self.log.note(touch, self.time);
+                touch.address += u64::from(access.bytes);
             }
         }
-        if self.setup.sample == 0 {
+        if self.setup.shade {
             self.shade(access, site, address, lanes, &values);
+        }
+        if access.writes && logged && self.is_shared(access, address, lanes) {
+            self.note_overlap(access, site, address, lanes);
         }
         if logged {
             self.log.sites.insert(site);
             self.fills |= access.writes && !maybe && self.fills_variable(at, address, lanes, size);
         }
+    }
+
+    fn is_shared(&self, access: &Access, address: &Value, lanes: &Mask) -> bool {
+        let first = lanes.lowest().and_then(|thread| address.of(thread));
+        first.is_some_and(|first| resolve(access.space, first).0 == Space::Shared)
     }
 
     /// Whether the address is made up for where a buffer lies, and for that alone.
@@ -247,6 +255,26 @@ impl Machine<'_, '_> {
         match self.layout.region(Space::Shared, place) {
             Region::Shared(symbol, 0) => held(symbol) == Some(last - first + u64::from(size)),
             _ => false,
+        }
+    }
+
+    /// Notes where arrays and single slots are stored: where a slot lies within an array, another run looks closer.
+    fn note_overlap(&mut self, access: &Access, site: Site, address: &Value, lanes: &Mask) {
+        match &address.data {
+            Data::Same(known) if lanes.len() == 1 && access.elements == 1 => {
+                self.slots.insert((site, resolve(access.space, *known).1));
+            }
+            Data::Each(each) if each.unknown.is_empty() && lanes.len() > 1 => {
+                let places = lanes
+                    .iter()
+                    .filter_map(|thread| each.values.get(thread))
+                    .map(|known| resolve(access.space, *known).1);
+                for place in places {
+                    let range = self.arrays.entry(site).or_insert((place, place));
+                    *range = (range.0.min(place), range.1.max(place));
+                }
+            }
+            _ => {}
         }
     }
 
@@ -312,6 +340,19 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Notes what the CTA does to global memory, to hold it against another.
+    fn note_global(&mut self, site: Site, address: u64, size: u32, writes: bool, value: Option<u64>) {
+        if self.global.len() > 1 << 16 {
+            return;
+        }
+        for word in address / 4..(address + u64::from(size)).div_ceil(4) {
+            let known = self.global.entry(word).or_insert(GlobalUse { site, writes, value });
+            if writes && !known.writes {
+                *known = GlobalUse { site, writes, value };
+            }
+        }
+    }
+
     fn note_read_only(&mut self, access: &Access, site: Site, address: u64, size: u32, shared: bool) {
         if shared || !self.has_read_only || self.written.len() > 1 << 16 {
             return;
@@ -328,13 +369,32 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn check(&mut self, access: &Access, region: Region, address: u64, size: u32, mut found: Fault) {
-        let module = self.programs.module;
-        found.kind = match region {
+    /// Whether accesses to the region are held against each other: not those to input that nobody writes.
+    fn is_watched(&self, access: &Access, space: Space, region: Region) -> bool {
+        match region {
+            Region::Shared(..) | Region::RawShared => space == Space::Shared,
+            Region::Buffer(number) => access.writes || access.nc || self.params.is_written(number),
+            Region::Variable(..) => space != Space::Const && access.space != Space::Const,
+            _ => false,
+        }
+    }
+
+    /// Whether address or control rest on numbers that were made up.
+    fn is_guess(&self, at: usize, row: &Row, access: &Access, address: &Value, lanes: &Mask) -> bool {
+        let control = || {
+            self.fibers[at]
+                .frames
+                .last()
+                .is_some_and(|frame| frame.is_guessed(row.block))
+        };
+        address.guess && !self.is_buffer(access, address, lanes) || control()
+    }
+
+    /// What is wrong with an access of one thread.
+    fn fault(&self, access: &Access, region: Region, address: u64, size: u32) -> Option<FaultKind> {
+        Some(match region {
             Region::Shared(symbol, offset) | Region::Local(symbol, offset) | Region::Variable(symbol, offset) => {
-                let Some(variable) = module.variable(symbol) else {
-                    return;
-                };
+                let variable = self.programs.module.variable(symbol)?;
                 let held = variable.size().filter(|held| *held > 0);
                 if let Some(held) = held.filter(|held| offset < 0 || offset as u64 + u64::from(size) > *held) {
                     FaultKind::OutOfBounds {
@@ -349,7 +409,7 @@ impl Machine<'_, '_> {
                     let align = variable.alignment();
                     FaultKind::Underaligned { symbol, align, size }
                 } else {
-                    return;
+                    return None;
                 }
             }
             Region::RawShared => FaultKind::RawShared { address },
@@ -357,8 +417,11 @@ impl Machine<'_, '_> {
             Region::Elsewhere if matches!(access.space, Space::Shared | Space::Local) && address >> 57 != 0 => {
                 FaultKind::Generic { space: access.space }
             }
-            _ => return,
-        };
+            _ => return None,
+        })
+    }
+
+    fn keep_fault(&mut self, found: Fault) {
         let known = self.faults.entry((found.site, found.kind.name())).or_insert(found);
         if (known.guess, known.maybe) > (found.guess, found.maybe) {
             *known = found;

@@ -3,13 +3,14 @@
 //! Integers are large and round, so that guards against the end of the data let all threads pass. Two samples differ enough
 //! that a coincidence in one is none in the other.
 
-use super::program::{Arg, Program, Step};
+use super::program::{Access, Arg, Program, Row, Step};
 use super::space::Layout;
 use super::value::Value;
 use crate::ptx::analysis::geometry::Shape;
 use crate::ptx::ir::{RegId, Special, SymbolId};
 use crate::ptx::types::{Kind, Space, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 
 /// The launch that a trial run plays.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Setup {
     pub sample: u32,
     /// Whether branches on what is not known take the way that no run has taken yet.
     pub explore: bool,
+    /// Whether to follow who wrote what is in shared memory.
+    pub shade: bool,
 }
 
 impl Setup {
@@ -83,29 +86,46 @@ impl Setup {
 }
 
 /// The kernel's parameters: which are addresses, and what they hold.
-pub(super) struct Params {
-    pointers: FxHashSet<(SymbolId, i64)>,
+pub(super) struct Params<'m> {
+    program: Rc<Program<'m>>,
     numbers: FxHashMap<(SymbolId, i64), u32>,
+    /// Whether each of them is written through.
+    written: Vec<bool>,
     sample: u32,
 }
 
-impl Params {
-    pub(super) fn new(program: &Program, sample: u32) -> Self {
+impl<'m> Params<'m> {
+    pub(super) fn new(program: Rc<Program<'m>>, sample: u32) -> Self {
         Self {
-            pointers: pointers(program),
+            program,
             numbers: FxHashMap::default(),
+            written: Vec::new(),
             sample,
         }
+    }
+
+    fn pointers(&self) -> &Pointers {
+        self.program.pointers.get_or_init(|| pointers(&self.program))
+    }
+
+    /// Whether the kernel may write to the buffer of this number.
+    pub(super) fn is_written(&self, number: u32) -> bool {
+        self.written.get(number as usize).copied().unwrap_or(true)
     }
 
     /// What is read from a parameter.
     pub(super) fn read(&mut self, symbol: SymbolId, offset: i64, ty: Type) -> Value {
         let next = self.numbers.len() as u32;
         let number = *self.numbers.entry((symbol, offset)).or_insert(next);
+        if number == next {
+            let pointers = self.pointers();
+            let written = pointers.unclear || pointers.written.contains(&(symbol, offset));
+            self.written.push(written);
+        }
         if ty.kind() == Kind::Float {
             return Value::token(0x4000_0000 + u64::from(number));
         }
-        if ty.bits() == 64 && self.pointers.contains(&(symbol, offset)) {
+        if ty.bits() == 64 && self.pointers().all.contains(&(symbol, offset)) {
             return Value::guessed(Layout::buffer(number));
         }
         let size = u64::from(number % 3);
@@ -126,62 +146,95 @@ impl Params {
     }
 }
 
-/// The 64-bit parameters that end up in addresses.
-fn pointers(program: &Program) -> FxHashSet<(SymbolId, i64)> {
-    let mut origins: FxHashMap<RegId, FxHashSet<(SymbolId, i64)>> = FxHashMap::default();
-    let mut found = FxHashSet::default();
-    // A second pass takes what went around loops.
+/// Which 64-bit parameters end up in addresses.
+#[derive(Debug, Default)]
+pub(super) struct Pointers {
+    all: FxHashSet<(SymbolId, i64)>,
+    /// Those that are stored through.
+    written: FxHashSet<(SymbolId, i64)>,
+    /// Whether something is stored through an address that no parameter was seen to go into.
+    unclear: bool,
+}
+
+/// Follows parameters through registers, in the order of the text.
+#[derive(Default)]
+struct Search {
+    origins: FxHashMap<RegId, FxHashSet<(SymbolId, i64)>>,
+    found: Pointers,
+}
+
+fn pointers(program: &Program) -> Pointers {
+    let mut search = Search::default();
+    // A second pass takes what went around loops; only then it is known what is stored through.
     for _ in 0..2 {
-        for row in &program.rows {
-            let of = |arg: &Arg| match arg {
-                Arg::Reg(reg, ..) => origins.get(reg).cloned(),
-                _ => None,
-            };
-            let mut made: FxHashSet<(SymbolId, i64)> = FxHashSet::default();
-            match &row.step {
-                Step::Access(access) => {
-                    if let (Space::Param, Arg::Symbol(symbol, by), true) = (access.space, &access.base, access.reads)
-                        && access.bytes == 8
-                    {
-                        for element in 0..access.elements {
-                            let origin = (*symbol, by + access.offset + i64::from(element) * 8);
-                            let def = row.defs.get(element as usize);
-                            def.into_iter().for_each(|reg| {
-                                origins.entry(*reg).or_default().insert(origin);
-                            });
-                        }
-                        continue;
-                    }
-                    found.extend(of(&access.base).into_iter().flatten());
-                    if access.bytes == 8 {
-                        access
-                            .values
-                            .iter()
-                            .for_each(|value| found.extend(of(value).into_iter().flatten()));
-                    }
-                }
-                Step::Cvta(_, _, arg) => {
-                    found.extend(of(arg).into_iter().flatten());
-                    made.extend(of(arg).into_iter().flatten());
-                }
-                Step::Move(arg) => made.extend(of(arg).into_iter().flatten()),
-                Step::Select(a, b, _) => made.extend([a, b].into_iter().filter_map(of).flatten()),
-                Step::Scalar { scalar, args, .. } if scalar.is_sum() => {
-                    // Only the addend of a product is an address.
-                    let skip = if args.len() == 3 { 2 } else { 0 };
-                    made.extend(args.iter().skip(skip).filter_map(of).flatten());
-                }
-                Step::Chaos | Step::Call(_) => {
-                    found.extend(row.uses.iter().filter_map(|reg| origins.get(reg)).flatten().copied());
-                }
-                _ => {}
+        search.found.written.clear();
+        search.found.unclear = false;
+        program.rows.iter().for_each(|row| search.row(row));
+    }
+    search.found
+}
+
+impl Search {
+    fn of(&self, arg: &Arg) -> Vec<(SymbolId, i64)> {
+        match arg {
+            Arg::Reg(reg, ..) => self.origins.get(reg).into_iter().flatten().copied().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn row(&mut self, row: &Row) {
+        let made = match &row.step {
+            Step::Access(access) => return self.access(row, access),
+            Step::Cvta(_, _, arg) => {
+                let made = self.of(arg);
+                self.found.all.extend(&made);
+                made
             }
-            if !made.is_empty() {
-                row.defs
-                    .iter()
-                    .for_each(|reg| origins.entry(*reg).or_default().extend(made.iter().copied()));
+            Step::Move(arg) => self.of(arg),
+            Step::Select(a, b, _) => [self.of(a), self.of(b)].concat(),
+            Step::Scalar { scalar, args, .. } if scalar.is_sum() => {
+                // Only the addend of a product is an address.
+                let skip = if args.len() == 3 { 2 } else { 0 };
+                args.iter().skip(skip).flat_map(|arg| self.of(arg)).collect()
+            }
+            Step::Chaos | Step::Call(_) => {
+                // What becomes of it there is not known.
+                let used = row.uses.iter().filter_map(|reg| self.origins.get(reg)).flatten();
+                let used: Vec<_> = used.copied().collect();
+                self.found.unclear |= !used.is_empty();
+                self.found.all.extend(used);
+                return;
+            }
+            _ => return,
+        };
+        if !made.is_empty() {
+            for reg in &row.defs {
+                self.origins.entry(*reg).or_default().extend(&made);
             }
         }
     }
-    found
+
+    fn access(&mut self, row: &Row, access: &Access) {
+        if let (Space::Param, Arg::Symbol(symbol, by), true) = (access.space, &access.base, access.reads)
+            && access.bytes == 8
+        {
+            for (place, reg) in (0..).zip(&row.defs) {
+                let origin = (*symbol, by + access.offset + place * 8);
+                self.origins.entry(*reg).or_default().insert(origin);
+            }
+            return;
+        }
+        let through = self.of(&access.base);
+        if access.writes && matches!(access.space, Space::Global | Space::Generic) {
+            self.found.unclear |= through.is_empty() && !matches!(access.base, Arg::Symbol(..));
+            self.found.written.extend(&through);
+        }
+        self.found.all.extend(through);
+        if access.bytes == 8 {
+            let stored: Vec<_> = access.values.iter().flat_map(|value| self.of(value)).collect();
+            // It may come back from there as another address.
+            self.found.unclear |= !stored.is_empty();
+            self.found.all.extend(stored);
+        }
+    }
 }

@@ -16,7 +16,7 @@ pub struct Site {
 }
 
 /// What an access does, as far as conflicts go.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) site: Site,
     pub(super) thread: u32,
@@ -25,8 +25,8 @@ pub(super) struct Touch {
     pub(super) writes: bool,
     pub(super) atomic: bool,
     pub(super) strong: bool,
-    /// What is written, where it is one thing.
-    pub(super) value: Option<Value>,
+    /// What is written, where it is one thing: its number among the log's values.
+    pub(super) value: Option<u32>,
     /// Whether it may not happen.
     pub(super) maybe: bool,
     /// Whether all threads that execute it access one address.
@@ -34,7 +34,7 @@ pub(super) struct Touch {
     pub(super) shared: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Entry {
     touch: Touch,
     /// When it happened.
@@ -91,6 +91,8 @@ pub(super) struct Log {
     /// Per warp, its clock, and what it knows of the others' clocks.
     pub(super) clocks: Vec<Vec<u32>>,
     marks: Marks,
+    /// What was written.
+    values: Vec<Value>,
     /// Per variable, accesses somewhere in it, and samples of those at known places.
     areas: FxHashMap<SymbolId, Vec<Entry>>,
     parts: FxHashMap<SymbolId, Vec<Entry>>,
@@ -108,6 +110,7 @@ impl Log {
             synced: vec![0; threads],
             clocks,
             marks: Marks::default(),
+            values: Vec::new(),
             areas: FxHashMap::default(),
             parts: FxHashMap::default(),
         }
@@ -118,6 +121,13 @@ impl Log {
         self.words.clear();
         self.areas.clear();
         self.parts.clear();
+        self.values.clear();
+    }
+
+    /// Keeps what an instruction writes, and answers its number.
+    pub(super) fn value(&mut self, value: &Value) -> u32 {
+        self.values.push(value.clone());
+        self.values.len() as u32 - 1
     }
 
     fn entry(&self, touch: Touch, time: u32) -> Entry {
@@ -153,7 +163,7 @@ impl Log {
         if self.parts.get(&symbol).is_some_and(sampled) {
             return;
         }
-        let entry = self.entry(touch.clone(), time);
+        let entry = self.entry(*touch, time);
         let areas: Vec<Entry> = self.areas.get(&symbol).cloned().unwrap_or_default();
         areas.iter().for_each(|area| self.meet(area, &entry));
         let parts = self.parts.entry(symbol).or_default();
@@ -193,7 +203,7 @@ impl Log {
             let low = touch.address.max(word * 4) - word * 4;
             let high = end.min(word * 4 + 4) - word * 4;
             let bytes = ((1u8 << high) - 1) & !((1u8 << low) - 1);
-            self.word(touch.clone(), time, word, bytes);
+            self.word(touch, time, word, bytes);
             word += 1;
         }
     }
@@ -216,7 +226,7 @@ impl Log {
                 near += usize::from(known.touch.thread as usize / 32 == warp);
             }
             if let Some(mut conflict) = conflict(known, &entry, &self.synced, &self.clocks, word * 4) {
-                conflict.equal = conflict.equal && same(&mut self.marks, known, &entry);
+                conflict.equal = conflict.equal && same(&mut self.marks, &self.values, known, &entry);
                 let place = self
                     .conflicts
                     .entry((conflict.first, conflict.second))
@@ -239,8 +249,9 @@ impl Log {
 }
 
 /// Whether both write the same.
-fn same(marks: &mut Marks, known: &Entry, new: &Entry) -> bool {
-    match (&known.touch.value, &new.touch.value) {
+fn same(marks: &mut Marks, values: &[Value], known: &Entry, new: &Entry) -> bool {
+    let of = |number: Option<u32>| values.get(number? as usize);
+    match (of(known.touch.value), of(new.touch.value)) {
         (Some(a), Some(b)) => marks.of(a, known.touch.thread) == marks.of(b, new.touch.thread),
         _ => false,
     }

@@ -8,7 +8,7 @@ use super::program::{Arg, Program, Row, Step};
 use super::shadow::Shadow;
 use super::space::Layout;
 use super::value::Value;
-use super::{Fault, Stop};
+use super::{Fault, GlobalUse, Stop};
 use crate::ptx::ir::{FuncId, InstId, Module, Special};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -60,7 +60,7 @@ pub(super) struct Machine<'r, 'm> {
     pub(super) setup: &'r Setup,
     pub(super) threads: usize,
     pub(super) layout: Layout<'m>,
-    pub(super) params: Params,
+    pub(super) params: Params<'m>,
     pub(super) log: Log,
     pub(super) faults: FxHashMap<(Site, &'static str), Fault>,
     /// Branches and the ways that some run has taken.
@@ -74,6 +74,12 @@ pub(super) struct Machine<'r, 'm> {
     pub(super) read_only: FxHashMap<u64, Site>,
     pub(super) written: FxHashMap<u64, Site>,
     pub(super) shadow: Shadow,
+    /// Stores by single threads to one place.
+    pub(super) slots: FxHashSet<(Site, u64)>,
+    /// Per store by several threads, the lowest and the highest place.
+    pub(super) arrays: FxHashMap<Site, (u64, u64)>,
+    /// What was done to words of global memory, where one CTA is to be held against another.
+    pub(super) global: FxHashMap<u64, GlobalUse>,
     /// Whether the kernel has computed the number of each thread's warp.
     pub(super) warps: bool,
     /// Whether the threads have filled a variable to the brim in one store.

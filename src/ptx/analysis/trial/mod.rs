@@ -128,6 +128,17 @@ pub struct Fault {
     pub constant: bool,
 }
 
+/// What a CTA does to a word of global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GlobalUse {
+    /// By what.
+    pub site: Site,
+    /// Whether it is written.
+    pub writes: bool,
+    /// What is written, where that is one known number.
+    pub value: Option<u64>,
+}
+
 /// What a run has shown.
 pub struct Outcome {
     /// Accesses in conflict, one per pair of instructions.
@@ -142,6 +153,10 @@ pub struct Outcome {
     pub fills: bool,
     /// Whether the kernel computes the number of each thread's warp, so that there is more than one.
     pub warps: bool,
+    /// Words of global memory that were used, if the setup names the CTA.
+    pub global: FxHashMap<u64, GlobalUse>,
+    /// Whether a single thread has stored within an array: a run with `shade` tells what was lost.
+    pub overlaps: bool,
     /// Elements of arrays lost to slots laid over them.
     pub clobbers: Vec<Clobber>,
     /// Loads through the read-only path of what the kernel stores, with the store.
@@ -182,7 +197,7 @@ fn attempt(
     let threads = setup.threads();
     let mut machine = Machine {
         layout: Layout::new(programs.module),
-        params: inputs::Params::new(&program, setup.sample),
+        params: inputs::Params::new(program.clone(), setup.sample),
         programs,
         setup,
         threads,
@@ -198,6 +213,9 @@ fn attempt(
         fills: false,
         warps: false,
         shadow: shadow::Shadow::default(),
+        slots: FxHashSet::default(),
+        arrays: FxHashMap::default(),
+        global: FxHashMap::default(),
         has_read_only: program
             .rows
             .iter()
@@ -228,6 +246,11 @@ fn attempt(
     }
     let mut faults: Vec<Fault> = machine.faults.values().copied().collect();
     faults.sort_by_key(|fault| (fault.site, fault.kind.name()));
+    let within = |(site, place): &(Site, u64)| {
+        let mut arrays = machine.arrays.iter().filter(|(other, _)| *other != site);
+        arrays.any(|(_, (low, high))| (low..=high).contains(&place))
+    };
+    let overlaps = machine.slots.iter().any(within);
     let both = machine
         .read_only
         .iter()
@@ -237,9 +260,11 @@ fn attempt(
     read_only.dedup_by_key(|pair| pair.0);
     Some(Outcome {
         read_only,
+        overlaps,
         fills: machine.fills,
         warps: machine.warps,
         clobbers: machine.shadow.found,
+        global: machine.global,
         conflicts,
         faults,
         sites: machine.log.sites,

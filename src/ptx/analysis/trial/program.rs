@@ -1,5 +1,6 @@
 //! Function bodies, decoded once for all trial runs.
 
+use super::inputs::Pointers;
 use crate::ptx::analysis::calls::{Call, Callee};
 use crate::ptx::analysis::converge::Converge;
 use crate::ptx::analysis::scalar::{self, Scalar};
@@ -10,6 +11,7 @@ use crate::ptx::ir::{
 use crate::ptx::isa::Effect;
 use crate::ptx::types::{Space, Type};
 use smallvec::SmallVec;
+use std::cell::OnceCell;
 
 /// A source.
 #[derive(Clone, Debug)]
@@ -126,6 +128,8 @@ pub(super) struct Program<'m> {
     pub(super) converge: Converge,
     /// Whether threads are ordered in ways that are not followed: mbarriers, cluster barriers, flags that are waited for.
     pub(super) foreign: Option<(InstId, &'static str)>,
+    /// Which parameters are addresses, found when first asked for.
+    pub(super) pointers: OnceCell<Pointers>,
 }
 
 impl<'m> Program<'m> {
@@ -145,6 +149,7 @@ impl<'m> Program<'m> {
             loops,
             converge,
             foreign: None,
+            pointers: OnceCell::new(),
         };
         program.foreign = super::foreign::find(&program);
         program

@@ -2,8 +2,9 @@
 
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
-use crate::ptx::lint::racing::{Kind, findings};
+use crate::ptx::lint::racing::{Kind, finding, kind};
 use crate::ptx::lint::rule::Rule;
+use rustc_hash::FxHashSet;
 
 /// Several threads write the same value to one address.
 pub const RULE: Rule = Rule {
@@ -78,7 +79,15 @@ Let one thread write.
 ";
 
 fn check(context: &Context) -> Vec<Diag> {
-    findings(context, RULE.code, Kind::Equal, |_, _, _| {
-        "several threads write the same value to one address".to_owned()
-    })
+    let mut found = Vec::new();
+    for tried in context.tried() {
+        let mut told = FxHashSet::default();
+        let equal = tried.races.iter().filter(|race| kind(&race.conflict) == Kind::Equal);
+        // One variable, one habit.
+        for race in equal.filter(|race| told.insert(race.conflict.object.map(|(symbol, _)| symbol))) {
+            let message = "several threads write the same value to one address".to_owned();
+            found.push(finding(context, tried, race, RULE.code, message));
+        }
+    }
+    found
 }

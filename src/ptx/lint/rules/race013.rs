@@ -83,10 +83,10 @@ fn assumption(context: &Context, tried: &Tried) -> Option<Diag> {
 }
 
 fn stop(context: &Context, tried: &Tried) -> Option<Diag> {
-    let (inst, why) = tried.unclear.as_ref()?;
+    let (site, why) = tried.unclear.as_ref()?;
     let message = format!("not searched for races from here on: {why}");
-    let span = match inst {
-        Some(inst) => context.span(tried.function, *inst),
+    let span = match site {
+        Some(site) => span(context, *site),
         None => context
             .parsed
             .spans
