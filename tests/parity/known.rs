@@ -170,6 +170,7 @@ const KNOWN: &[Class] = &[
             "Vector type too large",
             "vector expected",
             "Operand vector",
+            "Vector expected",
         ],
         &[],
         "The disable mask of `tcgen05.mma` has four words per CTA of the group, and some vectors follow from geometry and type \
@@ -185,6 +186,7 @@ const KNOWN: &[Class] = &[
             "Multiple ",
             "modifier required",
             "modifiers specified",
+            "operation is required",
             "too many",
         ],
         &[],
@@ -197,6 +199,7 @@ const KNOWN: &[Class] = &[
         &[
             "requires PTX ISA",
             "Deprecated feature",
+            "requires '",
             "requires .target",
             "not supported on .target",
             "requires modifier",
@@ -212,6 +215,7 @@ const KNOWN: &[Class] = &[
         Ptxas,
         &[
             "expected to be",
+            "must be less than",
             "out of range",
             "in multiple of",
             "non-zero",

@@ -72,7 +72,7 @@ fn width_space(inst: &Inst, nth: usize) -> Option<Space> {
     );
     let other = inst.op.has("async") || inst.op.has("bulk") || inst.op.has("tensormap");
     if base == "multimem" {
-        return Some(Space::Global).filter(|_| nth == 0);
+        return Some(Space::Global).filter(|_| nth == 0 && !inst.op.has("bulk"));
     }
     (plain && !other && nth == 0).then_some(inst.op.space)
 }
