@@ -12,6 +12,7 @@ mod fix;
 mod memory;
 mod named;
 mod parting;
+mod plan;
 mod racing;
 mod rule;
 pub mod rules;
