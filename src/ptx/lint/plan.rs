@@ -1,7 +1,7 @@
 //! Which runs of a kernel are made: for which shapes of the CTA, with which made-up numbers.
 
 use crate::ptx::analysis::Shape;
-use crate::ptx::analysis::trial::{self, Outcome, Programs, Setup, Site};
+use crate::ptx::analysis::trial::{self, Conflict, Fault, Outcome, Programs, Setup, Site};
 use crate::ptx::ir::{Body, FuncId, Operand};
 use crate::ptx::isa::Extent;
 use rustc_hash::FxHashSet;
@@ -33,7 +33,7 @@ pub(super) fn blocks(shape: Shape, body: &Body) -> Vec<[u32; 3]> {
         _ if !specials().any(|special| special.info().extent > Extent::Cta) => vec![[1, 1, 1]],
         Shape::Line(_) => vec![[32, 1, 1], [64, 1, 1], [128, 1, 1], [256, 1, 1]],
         Shape::Unknown(_) if reads("%tid.z") => vec![[4, 4, 4], [8, 8, 4]],
-        Shape::Unknown(_) => vec![[8, 8, 1], [16, 16, 1], [32, 8, 1], [32, 32, 1]],
+        Shape::Unknown(_) => vec![[8, 8, 1], [16, 16, 1], [32, 8, 1]],
     };
     let most = shape.most_threads();
     let mut fitting: Vec<[u32; 3]> = usual
@@ -51,6 +51,10 @@ pub(super) struct Plan {
     pub(super) id: FuncId,
     pub(super) grid: Option<[u32; 3]>,
     pub(super) fuel: u32,
+    /// Whether the shape of the CTA is not known.
+    pub(super) assumed: bool,
+    /// Whether the lanes of a warp run in step: before sm_70.
+    pub(super) lockstep: bool,
 }
 
 impl Plan {
@@ -84,9 +88,9 @@ impl Plan {
             .or(blocks.first())?;
         let mut covered = Covered::default();
         let run = self.run(programs, lead, 0, false, false, &mut covered)?;
-        let quiet = is_quiet(&run) && {
+        let quiet = self.is_quiet(&run) && {
             let one_sided = is_one_sided(&covered);
-            !one_sided || is_quiet(&self.run(programs, lead, 0, true, false, &mut covered.clone())?)
+            !one_sided || self.is_quiet(&self.run(programs, lead, 0, true, false, &mut covered.clone())?)
         };
         if quiet {
             // Nothing is left to explore.
@@ -102,14 +106,29 @@ impl Plan {
         for block in blocks {
             let mut covered = Covered::default();
             let first = self.run(programs, *block, 0, false, true, &mut covered)?;
-            let second = self.run(programs, *block, 1, false, false, &mut covered)?;
+            let mut runs = vec![first];
+            if !self.is_quiet(&runs[0]) {
+                runs.push(self.run(programs, *block, 1, false, false, &mut covered)?);
+            }
             shaped.push(Shaped {
                 block: *block,
-                runs: vec![first, second],
+                runs,
                 covered,
             });
         }
         Some(shaped)
+    }
+
+    /// Whether a run has shown nothing that must be confirmed: information is given as it is.
+    fn is_quiet(&self, run: &Outcome) -> bool {
+        let counts = |conflict: &Conflict| {
+            let told_as_info = conflict.equal
+                || self.assumed && !conflict.shared
+                || self.lockstep && conflict.in_warp && conflict.first != conflict.second;
+            !told_as_info
+        };
+        let rests = |fault: &Fault| matches!(fault.kind.name(), "bounds" | "aligned");
+        !run.conflicts.iter().any(counts) && !run.faults.iter().any(rests) && !run.overlaps
     }
 
     /// Runs a shape again, the other way at branches that have gone one way only; none where there are no such branches.
@@ -124,9 +143,4 @@ impl Plan {
 /// Whether some branch has gone one way only.
 fn is_one_sided(covered: &Covered) -> bool {
     covered.iter().any(|(site, way)| !covered.contains(&(*site, !way)))
-}
-
-/// Whether a run has shown nothing to report.
-fn is_quiet(run: &Outcome) -> bool {
-    run.conflicts.is_empty() && run.faults.is_empty() && !run.overlaps && run.read_only.is_empty()
 }

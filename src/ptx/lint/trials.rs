@@ -2,6 +2,7 @@
 
 use super::Launch;
 use super::between::Between;
+use super::racing::sm;
 use super::plan::{Plan, Shaped, blocks};
 use crate::ptx::analysis::Shape;
 use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Site, Stop};
@@ -12,7 +13,7 @@ use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
 
 /// Instructions that one run may take at most, beside some for each instruction of the kernel.
-const FUEL: u32 = 30_000;
+const FUEL: u32 = 20_000;
 
 /// Two accesses that race.
 #[derive(Clone, Debug)]
@@ -75,6 +76,8 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
         id,
         grid: launch.grid,
         fuel: FUEL + 4 * body.insts.len() as u32,
+        assumed: !matches!(shape, Shape::Exact(_)),
+        lockstep: sm(programs.module()).is_some_and(|sm| sm < 70),
     };
     let blocks = blocks(shape, body);
     let shaped = plan.try_all(programs, &blocks)?;
@@ -86,7 +89,7 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
         faults: faults(&shaped, line),
         clobbers: clobbers(&shaped),
         read_only: shaped.last()?.runs.first()?.read_only.clone(),
-        assumed: !matches!(shape, Shape::Exact(_)),
+        assumed: plan.assumed,
         between: None,
         assumes: None,
         unclear: None,
