@@ -155,7 +155,12 @@ impl Space {
         }
     }
 
-    /// The space a declaration or modifier names, without the dot; sub-spaces included.
+    /// The space a declaration names, without the dot: an instruction may say which shared memory it means, a declaration may not.
+    pub fn of_declaration(name: &str) -> Option<Space> {
+        Space::from_name(name).filter(|space| *space != Space::SharedCluster && space.name() == name)
+    }
+
+    /// The space a modifier names, without the dot; sub-spaces included.
     pub fn from_name(name: &str) -> Option<Space> {
         Some(match name {
             "reg" => Space::Reg,

@@ -24,14 +24,32 @@ fn lint(args: &[&str], name: &str) -> String {
 #[test]
 fn every_module_of_a_listing_is_linted_in_its_place() {
     insta::assert_snapshot!(lint(&[], "listing"), @"
+    listing.ptx:44:2: info[BAR013 cluster-barrier-unpaired]: the thread arrives at the cluster's barrier and never waits there
+    listing.ptx:44:2: info[BAR014 cluster-not-stated]: `barrier.cluster.arrive` works on the cluster, which only the launch can state here
     listing.ptx:45:6: error[SYN007 undefined-label]: `$nowhere` is no label of this function
     status 1: not analysed: second (tests/fixtures/dialects/listing.ptx:42:17): branch to `$nowhere`, which is not defined at line 45
-    1 error in 2 kernels of 2 modules in 1 file
+    1 error, 2 infos in 2 kernels of 2 modules in 1 file
     ");
     let whole = ptxgen(&["lint", &fixture("listing")]);
     insta::assert_snapshot!(transcript(&whole), @"
     status: 1
     --- stdout
+    info[BAR013 cluster-barrier-unpaired]: the thread arrives at the cluster's barrier and never waits there
+      --> tests/fixtures/dialects/listing.ptx:44:2
+       |
+    44 |     barrier.cluster.arrive;
+       |     ^^^^^^^^^^^^^^^^^^^^^^
+       |
+       = help: add `barrier.cluster.wait`
+
+    info[BAR014 cluster-not-stated]: `barrier.cluster.arrive` works on the cluster, which only the launch can state here
+      --> tests/fixtures/dialects/listing.ptx:44:2
+       |
+    44 |     barrier.cluster.arrive;
+       |     ^^^^^^^^^^^^^^^^^^^^^^
+       |
+       = help: state the cluster with `.reqnctapercluster`
+
     error[SYN007 undefined-label]: `$nowhere` is no label of this function
       --> tests/fixtures/dialects/listing.ptx:45:6
        |
@@ -40,7 +58,7 @@ fn every_module_of_a_listing_is_linted_in_its_place() {
 
     --- stderr
     not analysed: second (tests/fixtures/dialects/listing.ptx:42:17): branch to `$nowhere`, which is not defined at line 45
-    1 error in 2 kernels of 2 modules in 1 file
+    1 error, 2 infos in 2 kernels of 2 modules in 1 file
     ");
 }
 

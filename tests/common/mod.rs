@@ -1,6 +1,7 @@
 //! What the integration tests share: the assembler to compare with, and the shared test data.
 
 #![allow(dead_code, reason = "each test binary uses some of these helpers")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::env;
 use std::fs;

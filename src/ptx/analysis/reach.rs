@@ -40,6 +40,34 @@ impl Threads {
         sum
     }
 
+    /// Whether the thread is one of them.
+    pub fn contains(self, thread: usize) -> bool {
+        self.0
+            .get(thread / 64)
+            .is_some_and(|word| word >> (thread % 64) & 1 == 1)
+    }
+
+    /// Those that are not in the other set.
+    #[must_use]
+    pub fn without(self, other: Self) -> Self {
+        let mut rest = self;
+        rest.0.iter_mut().zip(other.0).for_each(|(into, from)| *into &= !from);
+        rest
+    }
+
+    /// Those in both.
+    #[must_use]
+    pub fn common(self, other: Self) -> Self {
+        self.without(self.without(other))
+    }
+
+    /// The set with one thread more.
+    pub fn insert(&mut self, thread: usize) {
+        if let Some(word) = self.0.get_mut(thread / 64) {
+            *word |= 1 << (thread % 64);
+        }
+    }
+
     /// How many.
     pub fn len(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
@@ -64,10 +92,39 @@ pub struct Reach {
     unsure: FxHashSet<u32>,
 }
 
-struct Split {
+/// The problem: conditions that are known in every thread split the CTA.
+pub(super) struct Split {
     all: Threads,
     /// Per edge out of a known condition, who takes it.
     edges: FxHashMap<(u32, u32), Threads>,
+}
+
+impl Split {
+    /// Reads the conditions of a unit; hands the blocks whose condition is not known to `unknown`.
+    pub(super) fn new(unit: &Unit, mut unknown: impl FnMut(u32)) -> Self {
+        let mut evaluator = unit.evaluator();
+        let all = Threads::first(unit.shape.most_threads());
+        let mut edges = FxHashMap::default();
+        for block in (0..unit.cfg.blocks()).filter(|block| unit.cfg.is_reachable(*block)) {
+            let succs = unit.cfg.succs().next(block);
+            if succs.len() < 2 {
+                continue;
+            }
+            match (evaluator.taken(block), succs) {
+                (Some(taken), [target, fall]) => {
+                    edges.insert((block, *target), all.filter(|thread| taken.of(thread) == 1));
+                    edges.insert((block, *fall), all.filter(|thread| taken.of(thread) != 1));
+                }
+                _ => unknown(block),
+            }
+        }
+        Self { all, edges }
+    }
+
+    /// The threads that take an edge, where its condition is known.
+    pub(super) fn takers(&self, from: u32, to: u32) -> Option<Threads> {
+        self.edges.get(&(from, to)).copied()
+    }
 }
 
 impl Problem for Split {
@@ -104,30 +161,8 @@ impl Problem for Split {
 impl Reach {
     /// Finds the threads that can reach each block of a unit.
     pub fn new(unit: &Unit) -> Self {
-        let mut evaluator = unit.evaluator();
-        let all = Threads::first(unit.shape.most_threads());
-        let mut split = Split {
-            all,
-            edges: FxHashMap::default(),
-        };
         let mut unsure = FxHashSet::default();
-        for block in (0..unit.cfg.blocks()).filter(|block| unit.cfg.is_reachable(*block)) {
-            let succs = unit.cfg.succs().next(block);
-            if succs.len() < 2 {
-                continue;
-            }
-            match (evaluator.taken(block), succs) {
-                (Some(taken), [target, fall]) => {
-                    split
-                        .edges
-                        .insert((block, *target), all.filter(|thread| taken.of(thread) == 1));
-                    split
-                        .edges
-                        .insert((block, *fall), all.filter(|thread| taken.of(thread) != 1));
-                }
-                _ => unsure.extend(unit.converge.region(block)),
-            }
-        }
+        let split = Split::new(unit, |block| unsure.extend(unit.converge.region(block)));
         Self {
             solution: solve(&split, &unit.cfg),
             unsure,

@@ -416,14 +416,14 @@ pub(super) static ROWS: &[Row] = &[
         "dp4a",
         Pure,
         &[("atype", "u32 s32"), ("btype", "u32 s32")],
-        &["dp4a.atype.btype d:b32, a, b, c:b32 @5.0,sm_61"],
+        &["dp4a.atype.btype d:u32, a, b, c:u32 @5.0,sm_61"],
         &["dp4a.u32.s32 %r1, %r2, %r3, %r4;"],
     ),
     row(
         "dp2a",
         Pure,
         &[("atype", "u32 s32"), ("btype", "u32 s32"), ("mode", "lo hi")],
-        &["dp2a.mode.atype.btype d:b32, a, b, c:b32 @5.0,sm_61"],
+        &["dp2a.mode.atype.btype d:u32, a, b, c:u32 @5.0,sm_61"],
         &["dp2a.lo.s32.s32 %r1, %r2, %r3, %r4;"],
     ),
 ];

@@ -26,6 +26,7 @@
 //! | `any` | a register of any type, or a constant |
 //! | `address` | an integer register of 32 or 64 bits |
 //! | `loose` | a register may be wider than the type |
+//! | `exact` | a register of untyped bits, `.b32` where others of that width will not do |
 //! | `src` | special registers and the addresses of variables may stand here too |
 //! | `vec` | a brace vector of as many elements as `.v2`, `.v4`, `.v8` says; a scalar without |
 //! | `pack` | a scalar, or a brace vector of equal parts that fill the type |
@@ -33,6 +34,7 @@
 //! | `x4` | just that many elements |
 //! | `x2num` | twice as many elements as the member of the set `num` says (`x1` to `x128`) |
 //! | `xn2` | half as many elements as the N of the shape (`m64n8k16`), or `xn4` a quarter |
+//! | `xdim` | as many elements as the dimension (`3d`) says, or `xdim-2` two less |
 //! | `imm` | an integer constant, nothing else |
 //! | `0..3`, `%8`, `4_8_16` | a constant must lie in the range, be a multiple, or be one of these |
 //! | `?hint` | an optional operand that is there just when the modifier in the slot `hint` is |
@@ -156,6 +158,8 @@ pub enum Count {
     Times(u16, usize),
     /// The N of the shape among the modifiers, divided.
     Shape(u16),
+    /// The number in the modifier for the dimension (`3d`), less that.
+    Dimension(u16),
 }
 
 /// What an integer constant must satisfy.
@@ -182,6 +186,8 @@ pub struct OperandSpec {
     pub ty: OperandType,
     /// Whether a register wider than the type is accepted.
     pub loose: bool,
+    /// Whether only registers of untyped bits are accepted.
+    pub exact: bool,
     /// Whether special registers and addresses of variables are accepted.
     pub src: bool,
     /// Whether `_` is accepted.

@@ -93,14 +93,14 @@ pub(super) static ROWS: &[Row] = &[
         "popc",
         Pure,
         BITS,
-        &["popc.large d:b32, a @2.0,sm_20"],
+        &["popc.large d:u32, a @2.0,sm_20"],
         &["popc.b32 %r1, %r2;", "popc.b64 %r1, %rd2;"],
     ),
     row(
         "clz",
         Pure,
         BITS,
-        &["clz.large d:b32, a @2.0,sm_20"],
+        &["clz.large d:u32, a @2.0,sm_20"],
         &["clz.b32 %r1, %r2;", "clz.b64 %r1, %rd2;"],
     ),
     row(
@@ -121,7 +121,7 @@ pub(super) static ROWS: &[Row] = &[
         "fns",
         Pure,
         &[],
-        &["fns.b32 d, mask:b32, base:b32, offset:s32 @6.0,sm_30"],
+        &["fns.b32 d, mask:b32, base:b32, offset:b32 @6.0,sm_30"],
         &["fns.b32 %r1, %r2, 0, 3;"],
     ),
     row(
@@ -142,7 +142,7 @@ pub(super) static ROWS: &[Row] = &[
         "bmsk",
         Pure,
         &[("mode", "clamp wrap")],
-        &["bmsk.mode.b32 d, a, b @7.6,sm_70"],
+        &["bmsk.mode.b32 d:u32, a:u32, b:u32 @7.6,sm_70"],
         &["bmsk.clamp.b32 %r1, %r2, %r3;"],
     ),
     row(

@@ -162,6 +162,13 @@ pub fn entries(base: &str) -> &'static [Entry] {
     index.get(base).map_or(&[], Vec::as_slice)
 }
 
+/// Whether any form of any row takes that modifier, given without its dot. Reads the whole table: findings ask, nothing else.
+pub fn has_modifier(name: &str) -> bool {
+    let entries = rows().flat_map(|row| entries(row.base()));
+    let mut slots = entries.flat_map(|entry| entry.forms()).flat_map(|form| &form.slots);
+    slots.any(|slot| slot.alternatives.iter().any(|one| one.name == name))
+}
+
 /// The first words of all opcodes, in table order; some occur more than once.
 pub fn bases() -> impl Iterator<Item = &'static str> {
     rows().map(Row::base)

@@ -208,6 +208,7 @@ fn value(name: &'static str) -> OperandSpec {
         kind: OperandKind::Value,
         ty: OperandType::Inst,
         loose: false,
+        exact: false,
         src: false,
         sink: false,
         only_sink: false,
@@ -241,6 +242,7 @@ fn annotate(spec: &mut OperandSpec, annotation: &str, slots: &[Slot]) {
         "any" => spec.ty = OperandType::Any,
         "address" => spec.ty = OperandType::Address,
         "loose" => spec.loose = true,
+        "exact" => spec.exact = true,
         "src" => spec.src = true,
         "sink" => spec.sink = true,
         "only" => (spec.only_sink, spec.ty) = (true, OperandType::Any),
@@ -276,10 +278,13 @@ fn annotate_value(spec: &mut OperandSpec, annotation: &str, slots: &[Slot]) {
     }
 }
 
-/// Reads `4`, `2num` or `n2`.
+/// Reads `4`, `2num`, `n2` or `dim-2`.
 fn parse_count(text: &str, slot: &impl Fn(&str) -> Option<usize>) -> Option<Count> {
     if let Some(divisor) = text.strip_prefix('n').and_then(|digits| digits.parse().ok()) {
         return Some(Count::Shape(divisor));
+    }
+    if let Some(less) = text.strip_prefix("dim") {
+        return Some(Count::Dimension(less.trim_start_matches('-').parse().unwrap_or(0)));
     }
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number = text.get(..digits)?.parse().ok()?;

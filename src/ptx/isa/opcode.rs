@@ -163,7 +163,21 @@ fn fits(entry: &'static Entry, mods: &[&str]) -> Vec<Match> {
             picks: complete(form, mods)?,
         })
     };
-    entry.forms().iter().filter_map(fit).collect()
+    let named = |form: &&'static Form| begins(entry.row, form, mods);
+    entry.forms().iter().filter(named).filter_map(fit).collect()
+}
+
+/// Whether the words of a long name (`mbarrier.try_wait`) come first and in order: ptxas takes modifiers in any order, but not these.
+fn begins(row: &'static Row, form: &'static Form, mods: &[&str]) -> bool {
+    if matches!(row.base(), "add" | "sub" | "mad" | "mma" | "cvt") {
+        return true;
+    }
+    let fixed = |word: &str| {
+        let mut slots = form.slots.iter();
+        slots.any(|slot| slot.name == word && !slot.optional && slot.alternatives.len() == 1)
+    };
+    let words = row.name.split('.').skip(1).take_while(|word| fixed(word));
+    words.zip(mods).all(|(word, found)| word == *found)
 }
 
 /// How far a form takes some modifiers.

@@ -38,8 +38,8 @@ pub(super) static ROWS: &[Row] = &[
         Warp,
         &[("bits", "b32 b64")],
         &[
-            "match.any.sync.bits d:b32, a, mask:u32 @6.0,sm_70",
-            "match.all.sync.bits d:b32{|p:pred}, a, mask:u32 @6.0,sm_70",
+            "match.any.sync.bits d:u32, a, mask:u32 @6.0,sm_70",
+            "match.all.sync.bits d:u32{|p:pred}, a, mask:u32 @6.0,sm_70",
         ],
         &[
             "match.any.sync.b32 %r1, %r2, 0xffffffff;",
@@ -64,7 +64,7 @@ pub(super) static ROWS: &[Row] = &[
         ],
         &[
             "redux.sync.op.word d, a, mask:u32 @7.0,sm_80",
-            "redux.sync.bitop.b32 d, a, mask:u32 @7.0,sm_80",
+            "redux.sync.bitop.b32 d:u32, a:u32, mask:u32 @7.0,sm_80",
             "redux.sync.order{.abs}{.NaN}.f32 d, a, mask:u32 @8.6,sm_100a/sm_100f",
         ],
         &[

@@ -1,18 +1,24 @@
 //! What rules look at: the module, where its parts stand, and what the analyses found, computed once.
 
 use super::Launch;
+use super::bulk::{self, Bulks};
+use super::copies::{self, Copies};
+use super::mbarriers::{self, Uses};
 use super::named::{self, Numbered};
 use super::parting::{self, Parting};
 use super::rules::accesses::Access;
 use super::rules::kernels::Residency;
 use super::trials::{self, Tried};
-use crate::ptx::analysis::{Analysis, BarrierSite, Code, Graphs, Unit, Unwritten, unwritten};
+use super::warps::{self, Sites};
+use crate::ptx::analysis::{Analysis, BarrierSite, Code, Graphs, Together, Unit, Unwritten, unwritten};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, InstId};
+use crate::ptx::ir::{Body, FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::parse::Parsed;
 use crate::ptx::source::Span;
-use std::cell::OnceCell;
+use rustc_hash::FxHashMap;
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 
 /// What rules look at.
 pub struct Context<'p> {
@@ -28,6 +34,11 @@ pub struct Context<'p> {
     lines: Vec<u32>,
     partings: OnceCell<Vec<Parting>>,
     numbered: OnceCell<Vec<Numbered>>,
+    lanes: RefCell<FxHashMap<FuncId, Rc<Together>>>,
+    warps: OnceCell<Vec<Sites>>,
+    bulks: OnceCell<Vec<Bulks>>,
+    copies: OnceCell<Vec<Copies>>,
+    mbarriers: OnceCell<Vec<Uses>>,
     /// Per function, its graphs, where the analysis has none.
     graphs: Vec<OnceCell<Graphs>>,
     unwritten: OnceCell<Vec<(FuncId, Unwritten)>>,
@@ -50,6 +61,11 @@ impl<'p> Context<'p> {
                 .collect(),
             partings: OnceCell::new(),
             numbered: OnceCell::new(),
+            lanes: RefCell::default(),
+            warps: OnceCell::new(),
+            bulks: OnceCell::new(),
+            copies: OnceCell::new(),
+            mbarriers: OnceCell::new(),
             graphs: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
             unwritten: OnceCell::new(),
             residencies: parsed.module.functions.iter().map(|_| OnceCell::new()).collect(),
@@ -151,9 +167,67 @@ impl<'p> Context<'p> {
             .get_or_init(|| self.units().flat_map(named::find).collect())
     }
 
+    /// Who comes to each block of a unit, lane by lane.
+    pub(super) fn lanes(&self, unit: &Unit) -> Rc<Together> {
+        let known = self.lanes.borrow().get(&unit.id).cloned();
+        known.unwrap_or_else(|| {
+            let lanes = Rc::new(Together::new(unit));
+            self.lanes.borrow_mut().insert(unit.id, Rc::clone(&lanes));
+            lanes
+        })
+    }
+
     /// What trial runs of the kernels have shown.
     pub(super) fn tried(&self) -> &[Tried] {
-        self.tried.get_or_init(|| trials::all(&self.parsed.module, &self.launch))
+        self.tried
+            .get_or_init(|| trials::all(&self.parsed.module, &self.launch))
+    }
+
+    /// What lanes of a warp execute together.
+    pub(super) fn warps(&self) -> &[Sites] {
+        self.warps.get_or_init(|| {
+            self.units()
+                .filter_map(|unit| warps::find(unit, || self.lanes(unit)))
+                .collect()
+        })
+    }
+
+    /// Asynchronous copies, and what is read or refilled too early.
+    pub(super) fn copies(&self) -> &[Copies] {
+        self.copies.get_or_init(|| {
+            self.units()
+                .filter_map(|unit| copies::find(unit, || self.lanes(unit)))
+                .collect()
+        })
+    }
+
+    /// Bulk copies and the rest of the asynchronous proxy.
+    pub(super) fn bulks(&self) -> &[Bulks] {
+        self.bulks.get_or_init(|| {
+            self.units()
+                .filter_map(|unit| bulk::find(unit, || self.lanes(unit)))
+                .collect()
+        })
+    }
+
+    /// What is done to mbarriers.
+    pub(super) fn mbarriers(&self) -> &[Uses] {
+        self.mbarriers.get_or_init(|| {
+            self.units()
+                .filter_map(|unit| mbarriers::find(unit, || self.lanes(unit)))
+                .collect()
+        })
+    }
+}
+
+/// Whether the instruction has to do with other threads in a way that some rule looks at.
+fn is_cooperative(inst: &Inst) -> bool {
+    let op = &inst.op;
+    match op.effect {
+        Effect::Mbarrier | Effect::Async => true,
+        Effect::Atomic => op.has("cas") || op.has("exch"),
+        Effect::Call => inst.operands.iter().any(|operand| matches!(operand, Operand::Reg(_))),
+        _ => matches!(op.base(), "mapa" | "getctarank"),
     }
 }
 
@@ -161,6 +235,10 @@ impl<'p> Context<'p> {
 fn is_interesting(_: FuncId, body: &Body, barriers: &[BarrierSite]) -> bool {
     let promises = |effect| matches!(effect, Effect::Branch | Effect::Call | Effect::Exit);
     !barriers.is_empty()
+        || body
+            .insts
+            .iter()
+            .any(|inst| warps::is_site(inst) || is_cooperative(inst))
         || body
             .insts
             .iter()

@@ -1,14 +1,18 @@
 //! The linter: runs legality checks and rules over a parsed module.
 
 mod between;
+mod bits;
 mod bounds;
+mod bulk;
 mod catalogue;
 mod causes;
 mod context;
+mod copies;
 mod departures;
 mod explain;
 mod fingerprint;
 mod fix;
+mod mbarriers;
 mod memory;
 mod named;
 mod parting;
@@ -20,6 +24,7 @@ mod select;
 mod status;
 mod suppress;
 mod trials;
+mod warps;
 
 pub use catalogue::{Entry, GROUPS, catalogue};
 pub use fingerprint::{Fingerprint, fingerprints};
@@ -119,10 +124,11 @@ fn run(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
     let context = Context::new(parsed, text, &options.launch);
     for rule in RULES.iter().filter(|rule| options.selection.is_on(rule.code)) {
         for found in (rule.check)(&context) {
-            // What is illegal to the letter has been said; a rule that sees the same number need not say it again.
-            if !rule.restates_legality || !findings.iter().any(|known| same_place(known, &found)) {
-                findings.push(found);
+            // The rule knows more of the number than legality, which only sees that it is out of range.
+            if rule.restates_legality {
+                findings.retain(|known| !same_place(known, &found));
             }
+            findings.push(found);
         }
     }
     findings

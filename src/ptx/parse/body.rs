@@ -190,7 +190,7 @@ impl<'t> Parser<'t> {
         let start = self.token.span.start;
         let linkage = self.linkage();
         let space = if self.token.kind == Kind::Dot {
-            Space::from_name(&self.here()[1..])
+            Space::of_declaration(&self.here()[1..])
         } else {
             None
         };

@@ -43,7 +43,7 @@ impl<'t> Parser<'t> {
         match self.here() {
             ".entry" | ".func" => self.function(start, linkage),
             ".reg" => self.module_registers(start),
-            directive => match directive.strip_prefix('.').and_then(Space::from_name) {
+            directive => match directive.strip_prefix('.').and_then(Space::of_declaration) {
                 Some(space) => {
                     for symbol in self.variables(space, linkage) {
                         self.out.module.items.push(Item::Variable(symbol));
@@ -57,16 +57,11 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `.reg` at module scope: PTX 1.x had it, before functions were called by the ABI.
+    /// `.reg` at module scope: PTX 1.x had it, before functions were called by the ABI, and ptxas takes it up to 2.3.
     fn module_registers(&mut self, start: u32) {
         let span = self.token.span;
-        let old = self
-            .out
-            .module
-            .header
-            .version
-            .as_ref()
-            .is_some_and(|version| version.starts_with("1."));
+        let version = self.out.module.header.version.as_deref();
+        let old = version.is_some_and(|version| version.starts_with("1.") || version.starts_with("2."));
         if !old {
             let message = "registers cannot be declared outside functions";
             let help = "move the declaration into the function's body";

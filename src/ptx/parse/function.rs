@@ -169,7 +169,7 @@ impl<'t> Parser<'t> {
         let space = self
             .here()
             .strip_prefix('.')
-            .and_then(Space::from_name)
+            .and_then(Space::of_declaration)
             .filter(|space| matches!(space, Space::Param | Space::Reg));
         let Some(space) = space else {
             self.unexpected("`.param` or `.reg`");

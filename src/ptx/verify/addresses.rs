@@ -21,21 +21,91 @@ pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>)
         }
     }
     wide_access(scope, inst, span, out);
+    cached(scope, inst, span, out);
+    generic(scope, inst, span, out);
+    let narrow = inst.op.base() == "cvta" && inst.op.ty().is_some_and(|ty| ty.bits() == 32);
+    if narrow && scope.environment.wide_addresses {
+        let message = format!(
+            "`{}` makes a 32-bit address, and this module has 64-bit ones",
+            inst.op.text
+        );
+        let diag = Diag::error(codes::ISA018, scope.pieces(span).opcode, message);
+        out.push(diag.help("use `.u64` and a 64-bit register"));
+    }
 }
 
-/// The space of the instruction's `nth` address; `None` where the instruction has rules of its own.
-fn space_of(inst: &Inst, nth: usize) -> Option<Space> {
+/// Generic addresses came with sm_20.
+fn generic(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>) {
+    let plain = matches!(inst.op.base(), "ld" | "st" | "atom" | "red") && inst.op.space == Space::Generic;
+    if plain && let Some(target) = scope.environment.target.filter(|target| target.sm < 20) {
+        let message = format!("generic addresses need target sm_20 or newer; this module says {target}");
+        let diag = Diag::error(codes::GATE001, scope.pieces(span).opcode, message);
+        out.push(diag.help("name the space: `.global`, `.shared`, `.local`"));
+    }
+}
+
+/// Priorities, hints and prefetches of the caches: only for global memory.
+fn cached(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>) {
+    let plain = matches!(inst.op.base(), "ld" | "st" | "atom" | "red") && !inst.op.has("async");
+    if !plain || matches!(inst.op.space, Space::Generic | Space::Global) {
+        return;
+    }
+    let hint = inst
+        .op
+        .mods()
+        .position(|name| name.starts_with("L1::") || name.starts_with("L2::"));
+    if let Some(at) = hint {
+        let pieces = scope.pieces(span);
+        let place = pieces.mods.get(at).copied().unwrap_or(pieces.opcode);
+        let name = inst.op.mods().nth(at).unwrap_or("");
+        let message = format!("`.{name}` is for global memory, not for `.{}`", inst.op.space.name());
+        out.push(Diag::error(codes::ISA012, place, message));
+    }
+}
+
+/// The space in which the instruction's `nth` address must have all 64 bits; `None` where ptxas does not ask.
+fn width_space(inst: &Inst, nth: usize) -> Option<Space> {
     let base = inst.op.base();
     let plain = matches!(
         base,
         "ld" | "st" | "ldu" | "atom" | "red" | "prefetch" | "prefetchu" | "mbarrier"
     );
-    let copy = base == "cp" && inst.op.effect == Effect::Async && !inst.op.has("bulk") && !inst.op.has("reduce");
-    if copy {
-        return inst.op.mods().filter_map(Space::from_name).nth(nth);
-    }
     let other = inst.op.has("async") || inst.op.has("bulk") || inst.op.has("tensormap");
+    if base == "multimem" {
+        return Some(Space::Global).filter(|_| nth == 0);
+    }
     (plain && !other && nth == 0).then_some(inst.op.space)
+}
+
+/// The space that a variable must live in to stand at the instruction's `nth` address; `None` where ptxas does not ask.
+fn home_space(inst: &Inst, nth: usize) -> Option<Space> {
+    let named = Some(inst.op.space).filter(|space| *space != Space::Generic);
+    match inst.op.base() {
+        "cp" if inst.op.has("mbarrier") && !inst.op.has("bulk") => named,
+        "cp" => copied(inst, nth),
+        "multimem" if inst.op.has("cp") => copied(inst, nth),
+        "mbarrier" => Some(named.unwrap_or(Space::Shared)),
+        "st" if inst.op.has("async") && nth > 0 => Some(Space::Shared),
+        "st" | "red" if inst.op.has("async") => named.filter(|_| nth == 0),
+        "tensormap" => copied(inst, nth).filter(|_| named.is_some()),
+        _ if nth > 0 => None,
+        "ld" | "st" | "ldu" | "atom" | "red" if !inst.op.has("bulk") => Some(inst.op.space),
+        "prefetch" if !inst.op.has("tensormap") => Some(inst.op.space),
+        _ => named,
+    }
+}
+
+/// The space of the `nth` address of a copy: destination, source, then the barrier. Brackets of tensors are no plain addresses.
+fn copied(inst: &Inst, nth: usize) -> Option<Space> {
+    let tensor = inst.op.has("tensor");
+    let loads = matches!(inst.operands.first(), Some(Operand::Address(_)));
+    let nth = match (tensor, loads) {
+        (true, true) => 2 * nth,
+        (true, false) => nth + 1,
+        _ => nth,
+    };
+    let spaces = inst.op.mods().filter_map(Space::from_name);
+    spaces.chain([Space::Shared]).nth(nth)
 }
 
 fn finding(scope: &Scope, inst: &Inst, address: &Address, nth: usize) -> Option<(Code, String, String)> {
@@ -47,7 +117,7 @@ fn finding(scope: &Scope, inst: &Inst, address: &Address, nth: usize) -> Option<
                 let message = format!("`{name}` is `.{}`, and an address is an integer", ty.name());
                 return Some((codes::ISA004, message, String::new()));
             }
-            let space = space_of(inst, nth)?;
+            let space = width_space(inst, nth)?;
             let narrow = ty.bits() < 64 && scope.environment.wide_addresses;
             if narrow && matches!(space, Space::Generic | Space::Global) {
                 let what = if space == Space::Global { "global" } else { "generic" };
@@ -63,10 +133,10 @@ fn finding(scope: &Scope, inst: &Inst, address: &Address, nth: usize) -> Option<
             }
             None
         }
-        Base::Symbol(symbol) => symbol_finding(scope, inst, symbol, space_of(inst, nth)?),
+        Base::Symbol(symbol) => symbol_finding(scope, inst, symbol, home_space(inst, nth)?),
         Base::Absolute => {
             let plain = matches!(inst.op.base(), "ld" | "st" | "atom" | "red" | "ldu");
-            (plain && space_of(inst, nth)? != Space::Local).then(|| {
+            (plain && home_space(inst, nth)? != Space::Local).then(|| {
                 let message = "only `.local` takes a number as an address".to_owned();
                 (codes::ISA002, message, "put the address into a register".to_owned())
             })

@@ -13,6 +13,7 @@ pub(super) fn takes_register(want: Type, loose: bool, reg: Type) -> bool {
         (Kind::Pred, _) | (_, Kind::Pred) => want == reg,
         (Kind::Opaque, _) => reg.bits() == 64 || want == reg,
         (Kind::Bits, _) => fits(want.bits()),
+        (Kind::Unsigned | Kind::Signed, _) if is_packed(want) => reg == Type::B32 || reg == Type::F16x2,
         (Kind::Unsigned | Kind::Signed, Kind::Float) => reg == Type::F16x2 && fits(want.bits()),
         (Kind::Unsigned | Kind::Signed, _) => fits(want.bits()),
         (Kind::Float, Kind::Bits) => fits(want.bits()),
@@ -20,10 +21,16 @@ pub(super) fn takes_register(want: Type, loose: bool, reg: Type) -> bool {
     }
 }
 
+/// Several small integers in one register.
+fn is_packed(ty: Type) -> bool {
+    matches!(ty, Type::U16x2 | Type::S16x2 | Type::U8x4 | Type::S8x4)
+}
+
 /// Whether a constant may stand where `want` is asked for.
 pub(super) fn takes_constant(want: Type, imm: Imm) -> bool {
     match (want.kind(), imm) {
         (Kind::Opaque, _) => false,
+        (Kind::Unsigned | Kind::Signed, _) if is_packed(want) => false,
         (Kind::Pred | Kind::Bits | Kind::Unsigned | Kind::Signed, Imm::Int(_) | Imm::Unsigned(_)) => true,
         (Kind::Bits, Imm::F32(_)) => want == Type::B32,
         (Kind::Bits, Imm::F64(_)) => want == Type::B64,
@@ -37,7 +44,7 @@ pub(super) fn takes_special(want: Type, special: Type) -> bool {
     match want.kind() {
         Kind::Pred => special == Type::Pred,
         Kind::Bits | Kind::Unsigned | Kind::Signed => {
-            want.bits() == special.bits() || (want.bits() == 16 && special.bits() == 32)
+            want.bits() == special.bits() || (want.bits() <= 16 && special.bits() == 32)
         }
         Kind::Float | Kind::Opaque => false,
     }

@@ -8,6 +8,9 @@ use crate::ptx::parse::Pieces;
 use crate::ptx::source::Span;
 use crate::ptx::target::{PtxVersion, Suffix, Target};
 
+/// A version that no manual mentions: ptxas takes it for all that came with 6.0.
+const UNPUBLISHED: PtxVersion = PtxVersion::new(5, 1);
+
 /// What the module's header says. A part that is missing or unknown gates nothing: it has its own finding.
 #[derive(Debug, Default)]
 pub(super) struct Environment {
@@ -66,8 +69,10 @@ impl Environment {
     }
 
     pub(super) fn has_version(&self, gate: &Gate) -> bool {
+        let has =
+            |version: PtxVersion, least| version >= least || (version == UNPUBLISHED && least == PtxVersion::new(6, 0));
         gate.ptx
-            .is_none_or(|least| self.version.is_none_or(|version| version >= least))
+            .is_none_or(|least| self.version.is_none_or(|version| has(version, least)))
     }
 
     pub(super) fn has_target(&self, gate: &Gate) -> bool {

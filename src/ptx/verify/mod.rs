@@ -16,6 +16,7 @@ mod opcode;
 mod operands;
 mod optix;
 mod report;
+mod textures;
 mod width;
 
 pub use module::{SharedMemory, shared_memory};
@@ -111,6 +112,7 @@ impl Scope<'_> {
                     out.push(failure.report(&inst.op, &self.pieces(span), self.environment));
                 }
                 addresses::check(self, inst, span, out);
+                textures::check(self, inst, span, out);
                 self.specials(inst, span, out);
             }
             Err(issue) => out.push(report::report(self, inst, &issue, &self.pieces(span))),

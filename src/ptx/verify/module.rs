@@ -17,6 +17,7 @@ pub(super) fn check(parsed: &Parsed, environment: &Environment, out: &mut Vec<Di
     header(parsed, environment, out);
     for (function, spans) in parsed.module.functions.iter().zip(&parsed.spans.functions) {
         launch::check(&parsed.module, function, spans, environment, out);
+        kernel_parameters(parsed, function, out);
         if function.kind == FunctionKind::Entry && function.body.is_some() {
             shared(parsed, function, out);
         }
@@ -60,6 +61,24 @@ fn header(parsed: &Parsed, environment: &Environment, out: &mut Vec<Diag>) {
         let message = format!("PTX {version} does not know {target}");
         let help = format!("write `.version {least}` or newer");
         out.push(Diag::error(codes::GATE004, span, message).help(help));
+    }
+}
+
+/// A kernel's parameters come from memory: they cannot be registers.
+fn kernel_parameters(parsed: &Parsed, function: &Function, out: &mut Vec<Diag>) {
+    if function.kind != FunctionKind::Entry {
+        return;
+    }
+    for symbol in &function.params {
+        let in_register = parsed
+            .module
+            .variable(*symbol)
+            .is_some_and(|variable| variable.space == Space::Reg);
+        if in_register {
+            let span = parsed.spans.symbols.get(symbol.index()).copied().unwrap_or_default();
+            let message = format!("the kernel's parameter `{}` is in `.reg`", parsed.module.name(*symbol));
+            out.push(Diag::error(codes::ISA012, span, message).help("declare it `.param`"));
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::ptx::target::PtxVersion;
 use crate::ptx::types::{Space, Type};
 
 /// Families that grow with every release, and the last version whose manual this table has been compared with in full:
-/// what does not fit in a newer module may be newer than the table.
+/// a word that the table has never heard of may be newer than the table in a newer module.
 const GROWING: &[&str] = &[
     "tcgen05",
     "mbarrier",
@@ -27,8 +27,53 @@ const GROWING: &[&str] = &[
 ];
 const COMPLETE_UP_TO: PtxVersion = PtxVersion::new(9, 0);
 
+/// Modifiers of a few instructions that ptxas 13.5 reads in every instruction, and ignores.
+const IDLE: &[&str] = &[
+    "acc::f16",
+    "acc::f32",
+    "b4x16_p64",
+    "b6x16_p32",
+    "b8x16",
+    "box_dim",
+    "element_stride",
+    "elemtype",
+    "fill_mode",
+    "finite",
+    "global_address",
+    "global_dim",
+    "global_stride",
+    "infinite",
+    "interleave_layout",
+    "normal",
+    "notanumber",
+    "number",
+    "rank",
+    "subnormal",
+    "swizzle_atomicity",
+    "swizzle_mode",
+];
+
+/// Modifiers that ptxas 13.5 lets stand twice.
+const TWICE: &[&str] = &[
+    "NaN",
+    "approx",
+    "cc",
+    "relu",
+    "sat",
+    "satfinite",
+    "shiftamt",
+    "sync",
+    "uni",
+];
+
 /// The finding for an opcode with a [`Problem`].
 pub(super) fn report(op: &Opcode, pieces: &Pieces, environment: &Environment) -> Diag {
+    if let Some(at) = idle(op) {
+        let name = op.mods().nth(at).unwrap_or("");
+        let place = pieces.mods.get(at).copied().unwrap_or(pieces.opcode);
+        let message = format!("`.{name}` does nothing here, though ptxas lets it stand");
+        return Diag::warning(stray_code(op.base(), name), place, message).help("leave it out");
+    }
     let diag = match &op.problem {
         None | Some(Problem::UnknownOpcode) => unknown(op, pieces),
         Some(Problem::UnknownModifier(at)) => stray(op, pieces, *at, false),
@@ -36,7 +81,14 @@ pub(super) fn report(op: &Opcode, pieces: &Pieces, environment: &Environment) ->
         Some(Problem::Missing(names)) => missing(op, pieces, names),
     };
     let newer = environment.version.is_some_and(|version| version > COMPLETE_UP_TO);
-    if newer && GROWING.contains(&op.base()) {
+    let unheard = match op.problem {
+        Some(Problem::UnknownModifier(at)) => op
+            .mods()
+            .nth(at)
+            .is_some_and(|name| !isa::has_modifier(name) && Type::from_name(name).is_none()),
+        _ => false,
+    };
+    if newer && unheard && GROWING.contains(&op.base()) {
         let note = format!("the instruction table covers PTX {COMPLETE_UP_TO} in full and later additions in part");
         return Diag {
             level: Level::Warning,
@@ -45,6 +97,18 @@ pub(super) fn report(op: &Opcode, pieces: &Pieces, environment: &Environment) ->
         .note(note);
     }
     diag
+}
+
+/// The first modifier without effect, if the opcode is one of the table's without all such.
+fn idle(op: &Opcode) -> Option<usize> {
+    let mods: Vec<&str> = op.mods().collect();
+    let idle = |at: usize| IDLE.contains(&mods[at]) || (TWICE.contains(&mods[at]) && mods[..at].contains(&mods[at]));
+    let first = (0..mods.len()).find(|at| idle(*at))?;
+    let kept = (0..mods.len())
+        .filter(|at| !idle(*at))
+        .map(|at| format!(".{}", mods[at]));
+    let rest = op.base().to_owned() + &kept.collect::<String>();
+    Opcode::resolve(&rest).is_known().then_some(first)
 }
 
 fn unknown(op: &Opcode, pieces: &Pieces) -> Diag {
@@ -78,13 +142,7 @@ fn stray(op: &Opcode, pieces: &Pieces, at: usize, elsewhere: bool) -> Diag {
     } else {
         format!("`{base}` does not take `.{name}`")
     };
-    // ptxas takes a modifier twice where it is no type: strange, not illegal.
-    let level = if repeated && Type::from_name(name).is_none() {
-        Level::Warning
-    } else {
-        Level::Error
-    };
-    let diag = Diag::new(stray_code(base, name), level, span, message);
+    let diag = Diag::error(stray_code(base, name), span, message);
     if !elsewhere && let Some(near) = nearest_modifier(base, name) {
         return diag.help(format!("did you mean `.{near}`?"));
     }

@@ -2,9 +2,9 @@
 
 use super::gates::Failure;
 use super::{Scope, classes};
-use crate::ptx::ir::{Inst, Operand, RegId, shape};
+use crate::ptx::ir::{Address, Base, Inst, Operand, RegId, shape};
 use crate::ptx::isa::{Count, Match, OperandKind, OperandSpec, OperandType, Range, Role};
-use crate::ptx::types::Type;
+use crate::ptx::types::{Kind, Type};
 use smallvec::SmallVec;
 
 /// What keeps operands from fitting a form.
@@ -151,12 +151,26 @@ impl Fit<'_> {
                 let mut pairs = spec.parts.iter().zip(parts);
                 pairs.try_for_each(|(spec, part)| self.inner(spec, part))
             }
+            (OperandKind::Address, Operand::Address(address)) => self.address(spec, address),
             (OperandKind::Address, _) => Ok(()),
             (OperandKind::Pack, Operand::Vector(parts)) => self.pack(spec, parts),
             (OperandKind::Pack, Operand::Reg(reg)) if self.lanes(*reg) > 1 => self.pack_register(spec, *reg),
             (OperandKind::Vec | OperandKind::Frag, Operand::Vector(parts)) => self.elements(spec, parts),
             (OperandKind::Vec | OperandKind::Frag, _) => self.single(spec, operand),
             _ => self.value(spec, operand),
+        }
+    }
+
+    /// An address whose register must have a type of its own: tensor memory has 32-bit addresses.
+    fn address(&self, spec: &OperandSpec, address: &Address) -> Result<(), Complaint> {
+        let [part] = &spec.parts[..] else { return Ok(()) };
+        let Some(want) = self.type_of(part) else { return Ok(()) };
+        match address.base {
+            Base::Reg(reg) => match self.scope.reg_type(reg) {
+                Some(ty) => self.register(part, Some(want), ty),
+                None => Ok(()),
+            },
+            Base::Symbol(_) | Base::Absolute => Err(Complaint::Kind("an address in a register")),
         }
     }
 
@@ -211,15 +225,20 @@ impl Fit<'_> {
         if want.is_some_and(|want| want != parts.len()) {
             return Err(Complaint::Elements(want.unwrap_or(1), parts.len()));
         }
+        self.alike(spec, parts)?;
         for part in parts {
             // ptxas looks at the registers among the sources; what it makes of the rest depends on the instruction.
             let skipped = match part {
-                Operand::Sink => spec.role != Role::Use,
-                Operand::Special(_) => spec.role == Role::Use,
+                Operand::Sink => spec.role == Role::Def,
+                Operand::Special(_) => spec.role == Role::Use && spec.count.is_none(),
                 _ => false,
             };
             if skipped {
                 continue;
+            }
+            let whole = spec.kind == OperandKind::Frag && spec.count.is_some() && spec.name.len() == 1;
+            if whole && !matches!(part, Operand::Reg(_) | Operand::Sink) {
+                return Err(Complaint::Kind("a register in the vector"));
             }
             if matches!(
                 part,
@@ -230,6 +249,20 @@ impl Fit<'_> {
             self.value(spec, part)?;
         }
         Ok(())
+    }
+
+    /// Registers in the vector of a memory access may be wider than the type, but all alike.
+    fn alike(&self, spec: &OperandSpec, parts: &[Operand]) -> Result<(), Complaint> {
+        let types = parts.iter().filter_map(|part| match part {
+            Operand::Reg(reg) => self.scope.reg_type(*reg),
+            _ => None,
+        });
+        let mut types = types.filter(|_| spec.kind == OperandKind::Vec);
+        let Some(first) = types.next() else { return Ok(()) };
+        match types.find(|ty| ty.bits() != first.bits()) {
+            Some(other) => Err(Complaint::Class(first, other)),
+            None => Ok(()),
+        }
     }
 
     /// One name where a vector may stand: a scalar, or a vector register.
@@ -264,6 +297,11 @@ impl Fit<'_> {
                 let shape = self.inst.op.mods().find(|name| name.starts_with("m64n"))?;
                 let n: usize = shape.strip_prefix("m64n")?.split('k').next()?.parse().ok()?;
                 Some(n / usize::from(divisor.max(1)))
+            }
+            (_, Some(Count::Dimension(less))) => {
+                let dimension = |name: &str| name.strip_suffix('d')?.parse::<usize>().ok();
+                let number = self.inst.op.mods().find_map(dimension)?;
+                number.checked_sub(usize::from(less))
             }
             (_, None) => None,
         }
@@ -332,6 +370,9 @@ impl Fit<'_> {
         }
         match want {
             Some(Type::Pred) if ty != Type::Pred => Err(Complaint::Predicate(ty)),
+            Some(want) if spec.exact && (ty.kind(), ty.bits()) != (Kind::Bits, want.bits()) => {
+                Err(Complaint::Class(want, ty))
+            }
             Some(want) if !classes::takes_register(want, spec.loose, ty) => Err(Complaint::Class(want, ty)),
             _ => Ok(()),
         }
