@@ -16,6 +16,7 @@ mod mbarriers;
 mod memory;
 mod named;
 mod parting;
+mod plan;
 mod racing;
 mod rule;
 pub mod rules;

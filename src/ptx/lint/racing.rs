@@ -4,7 +4,7 @@ use super::context::Context;
 use super::trials::{Race, Tried};
 use crate::ptx::analysis::trial::{Conflict, Site};
 use crate::ptx::diag::{Code, Diag, Level};
-use crate::ptx::ir::SymbolId;
+use crate::ptx::ir::{Module, SymbolId};
 
 /// How two accesses race: one rule each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,8 +170,8 @@ pub(super) fn thread(index: u32, [x, y, _]: [u32; 3]) -> String {
 }
 
 /// The `sm_` number of the module's target.
-pub(super) fn sm(context: &Context) -> Option<u32> {
-    let words = &context.parsed.module.header.target;
+pub(super) fn sm(module: &Module) -> Option<u32> {
+    let words = &module.header.target;
     let number = words.iter().find_map(|word| word.strip_prefix("sm_"))?;
     number
         .trim_end_matches(|letter: char| letter.is_ascii_alphabetic())

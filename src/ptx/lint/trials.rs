@@ -2,16 +2,18 @@
 
 use super::Launch;
 use super::between::Between;
+use super::racing::sm;
+use super::plan::{Plan, Shaped, blocks};
 use crate::ptx::analysis::Shape;
-use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Setup, Site, Stop};
+use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Site, Stop};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Module, Operand};
-use crate::ptx::isa::{Effect, Extent};
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Module};
+use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Instructions that one run may take at most, beside some for each instruction of the kernel.
-const FUEL: u32 = 30_000;
+const FUEL: u32 = 20_000;
 
 /// Two accesses that race.
 #[derive(Clone, Debug)]
@@ -55,14 +57,6 @@ pub(super) struct Tried {
     pub(super) unclear: Option<(Option<Site>, String)>,
 }
 
-/// The runs of one shape.
-struct Shaped {
-    block: [u32; 3],
-    runs: Vec<Outcome>,
-    /// The branches that the runs have taken, with the way.
-    covered: Covered,
-}
-
 /// Runs every kernel of a module.
 pub(super) fn all(module: &Module, launch: &Launch) -> Vec<Tried> {
     let mut programs = Programs::new(module);
@@ -82,6 +76,8 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
         id,
         grid: launch.grid,
         fuel: FUEL + 4 * body.insts.len() as u32,
+        assumed: !matches!(shape, Shape::Exact(_)),
+        lockstep: sm(programs.module()).is_some_and(|sm| sm < 70),
     };
     let blocks = blocks(shape, body);
     let shaped = plan.try_all(programs, &blocks)?;
@@ -93,7 +89,7 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
         faults: faults(&shaped, line),
         clobbers: clobbers(&shaped),
         read_only: shaped.last()?.runs.first()?.read_only.clone(),
-        assumed: !matches!(shape, Shape::Exact(_)),
+        assumed: plan.assumed,
         between: None,
         assumes: None,
         unclear: None,
@@ -132,129 +128,12 @@ fn is_worth_it(body: &Body) -> bool {
     })
 }
 
-/// The shapes to try: the exact one, else some usual ones, the smallest first.
-fn blocks(shape: Shape, body: &Body) -> Vec<[u32; 3]> {
-    let specials = || {
-        let operands = body.insts.iter().flat_map(|inst| &inst.operands);
-        operands.filter_map(|operand| match operand {
-            Operand::Special(special) => Some(special),
-            _ => None,
-        })
-    };
-    let reads = |name: &str| specials().any(|special| special.name() == name);
-    let usual: Vec<[u32; 3]> = match shape {
-        Shape::Exact(dims) => return vec![dims],
-        // Whoever does not ask which thread it is, is alone.
-        _ if !specials().any(|special| special.info().extent > Extent::Cta) => vec![[1, 1, 1]],
-        Shape::Line(_) => vec![[32, 1, 1], [64, 1, 1], [128, 1, 1], [256, 1, 1]],
-        Shape::Unknown(_) if reads("%tid.z") => vec![[4, 4, 4], [8, 8, 4]],
-        Shape::Unknown(_) => vec![[8, 8, 1], [16, 16, 1], [32, 8, 1], [32, 32, 1]],
-    };
-    let most = shape.most_threads();
-    let mut fitting: Vec<[u32; 3]> = usual
-        .into_iter()
-        .filter(|dims| dims.iter().product::<u32>() <= most)
-        .collect();
-    if fitting.is_empty() {
-        fitting.push([most.max(1), 1, 1]);
-    }
-    fitting
-}
-
 /// Whether the kernel waits for all threads of its CTA, so that it has more than one warp.
 fn has_barrier(body: &Body) -> bool {
     body.insts.iter().any(|inst| inst.op.effect == Effect::Barrier)
 }
 
-/// How a kernel is run.
-struct Plan {
-    id: FuncId,
-    grid: Option<[u32; 3]>,
-    fuel: u32,
-}
-
-impl Plan {
-    fn run(
-        &self,
-        programs: &mut Programs,
-        block: [u32; 3],
-        sample: u32,
-        explore: bool,
-        shade: bool,
-        covered: &mut Covered,
-    ) -> Option<Outcome> {
-        let setup = Setup {
-            block,
-            grid: self.grid,
-            cta: None,
-            sample,
-            explore,
-            shade,
-        };
-        trial::run(programs, self.id, &setup, self.fuel, covered)
-    }
-
-    /// Runs a telling shape; all shapes, twice, where that shows anything that must be confirmed.
-    fn try_all(&self, programs: &mut Programs, blocks: &[[u32; 3]]) -> Option<Vec<Shaped>> {
-        let size = |block: &[u32; 3]| block.iter().product::<u32>();
-        let lead = *blocks
-            .iter()
-            .filter(|block| size(block) <= 256)
-            .max_by_key(|block| size(block))
-            .or(blocks.first())?;
-        let mut covered = Covered::default();
-        let run = self.run(programs, lead, 0, false, false, &mut covered)?;
-        let quiet = is_quiet(&run) && {
-            let one_sided = is_one_sided(&covered);
-            !one_sided || is_quiet(&self.run(programs, lead, 0, true, false, &mut covered.clone())?)
-        };
-        if quiet {
-            // Nothing is left to explore.
-            let covered = Covered::default();
-            let block = lead;
-            return Some(vec![Shaped {
-                block,
-                runs: vec![run],
-                covered,
-            }]);
-        }
-        let mut shaped = Vec::new();
-        for block in blocks {
-            let mut covered = Covered::default();
-            let first = self.run(programs, *block, 0, false, true, &mut covered)?;
-            let second = self.run(programs, *block, 1, false, false, &mut covered)?;
-            shaped.push(Shaped {
-                block: *block,
-                runs: vec![first, second],
-                covered,
-            });
-        }
-        Some(shaped)
-    }
-
-    /// Runs a shape again, the other way at branches that have gone one way only; none where there are no such branches.
-    fn explore(&self, programs: &mut Programs, shaped: &Shaped) -> Vec<Outcome> {
-        let samples = if is_one_sided(&shaped.covered) { 0..2 } else { 0..0 };
-        samples
-            .filter_map(|sample| self.run(programs, shaped.block, sample, true, false, &mut shaped.covered.clone()))
-            .collect()
-    }
-}
-
-/// Whether some branch has gone one way only.
-fn is_one_sided(covered: &Covered) -> bool {
-    covered.iter().any(|(site, way)| !covered.contains(&(*site, !way)))
-}
-
-/// Whether a run has shown nothing to report.
-fn is_quiet(run: &Outcome) -> bool {
-    run.conflicts.is_empty() && run.faults.is_empty() && !run.overlaps && run.read_only.is_empty()
-}
-
 type Pair = (Site, Site);
-
-/// Branches with the ways that were taken.
-type Covered = FxHashSet<(Site, bool)>;
 
 fn pair(conflict: &Conflict) -> Pair {
     (conflict.first.min(conflict.second), conflict.first.max(conflict.second))

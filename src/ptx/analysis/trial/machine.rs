@@ -31,6 +31,11 @@ impl<'m> Programs<'m> {
         }
     }
 
+    /// The module.
+    pub fn module(&self) -> &'m Module {
+        self.module
+    }
+
     pub(super) fn get(&mut self, function: FuncId) -> Option<Rc<Program<'m>>> {
         let module = self.module;
         let make = || {

@@ -7,6 +7,7 @@
 //! So what a run shows can happen, if the numbers it made up can; callers compare runs to see what rests on them.
 
 mod access;
+mod check;
 mod compute;
 mod fiber;
 mod foreign;

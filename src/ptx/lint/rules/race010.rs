@@ -95,7 +95,7 @@ fn check(context: &Context) -> Vec<Diag> {
         if more > 0 {
             diag = diag.note(format!("{more} more such exchanges in this kernel"));
         }
-        if sm(context).is_some_and(|sm| sm < 70) {
+        if sm(&context.parsed.module).is_some_and(|sm| sm < 70) {
             diag.level = Level::Info;
             diag = diag.note("before sm_70 the lanes of a warp run in step");
         }
