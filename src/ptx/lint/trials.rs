@@ -2,8 +2,8 @@
 
 use super::Launch;
 use super::between::Between;
-use super::racing::sm;
 use super::plan::{Plan, Shaped, blocks};
+use super::racing::sm;
 use crate::ptx::analysis::Shape;
 use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Site, Stop};
 use crate::ptx::diag::Level;
