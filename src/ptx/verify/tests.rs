@@ -90,3 +90,12 @@ fn a_policy_belongs_to_its_modifier() {
         ["ISA001@ld.global.L2::cache_hint.u32"]
     );
 }
+
+#[test]
+fn textures_of_old_modules_are_integers_in_their_own_space() {
+    let text = ".version 1.3\n.target sm_10\n.tex .u64 image;\n.entry k\n{\n.reg .s32 %r<2>;\n.reg .f32 %f<5>;\n\
+        tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [image, {%r1, %r1, %r1, %r1}];\nexit;\n}\n";
+    let parsed = parse(text);
+    assert_eq!(parsed.diags, []);
+    assert!(!verify(&parsed, text).iter().any(|diag| diag.code.id == "ISA002"));
+}

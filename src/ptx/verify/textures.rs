@@ -5,7 +5,7 @@ use super::{Scope, classes};
 use crate::ptx::diag::{Code, Diag, codes};
 use crate::ptx::ir::{Address, Base, Imm, Inst, Operand, SymbolId};
 use crate::ptx::source::Span;
-use crate::ptx::types::Type;
+use crate::ptx::types::{Space, Type};
 
 /// What a geometry asks for.
 struct Geometry {
@@ -115,7 +115,9 @@ fn is_reference(scope: &Scope, symbol: SymbolId, surface: bool) -> bool {
     let Some(variable) = scope.module.variable(symbol) else {
         return true;
     };
-    variable.ty == if surface { Type::Surfref } else { Type::Texref }
+    // Before PTX 1.5 a texture was an integer in a space of its own.
+    let old = !surface && variable.space == Space::Tex;
+    old || variable.ty == if surface { Type::Surfref } else { Type::Texref }
 }
 
 fn geometry_of(inst: &Inst) -> Option<&'static Geometry> {
