@@ -9,6 +9,7 @@ pub mod ir;
 pub mod isa;
 pub mod lint;
 pub mod needs;
+pub mod num;
 pub mod parse;
 pub mod print;
 pub mod source;

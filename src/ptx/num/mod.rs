@@ -1,0 +1,28 @@
+//! What instructions compute: pure functions on the bits of scalars, exact and the same on every machine.
+//!
+//! Values are bits (`u32` for `.f32`, `u64` for `.f64`, `u16` for `.f16` and `.bf16`), never the host's floats, so that
+//! NaN payloads and the sign of zero are what the PTX ISA says and not what the host does. Nothing here allocates or
+//! can panic. Where the ISA leaves a result open, the function says which value it takes.
+//!
+//! - [`round`]: rounding modes and the modifiers `.ftz` and `.sat`; [`format`]: every floating-point format, decoded and
+//!   encoded exactly.
+//! - [`single`], [`double`], [`half`]: arithmetic on `.f32`, `.f64`, and `.f16`/`.bf16`; [`compare`]: `setp`, `testp`.
+//! - [`int`], [`bits`]: integer arithmetic and bit manipulation.
+//! - [`convert`]: `cvt` between any two types.
+
+pub mod bits;
+pub mod compare;
+pub mod convert;
+pub mod double;
+pub mod format;
+pub mod half;
+pub mod int;
+pub mod round;
+pub mod single;
+
+pub use format::Format;
+pub use int::Int;
+pub use round::{Mode, Round};
+
+#[cfg(test)]
+mod tests;
