@@ -8,8 +8,10 @@
 //!   encoded exactly.
 //! - [`single`], [`double`], [`half`]: arithmetic on `.f32`, `.f64`, and `.f16`/`.bf16`; [`compare`]: `setp`, `testp`.
 //! - [`int`], [`bits`]: integer arithmetic and bit manipulation.
+//! - [`approx`]: the `.approx` operations.
 //! - [`convert`]: `cvt` between any two types.
 
+pub mod approx;
 pub mod bits;
 pub mod compare;
 pub mod convert;
