@@ -9,7 +9,8 @@
 //! - [`single`], [`double`], [`half`]: arithmetic on `.f32`, `.f64`, and `.f16`/`.bf16`; [`compare`]: `setp`, `testp`.
 //! - [`int`], [`bits`]: integer arithmetic and bit manipulation.
 //! - [`approx`]: the `.approx` operations.
-//! - [`convert`]: `cvt` between any two types.
+//! - [`convert`], [`packed`]: `cvt` between any two types, one by one and packed.
+//! - [`matrix`], [`tensor`]: where the elements of a matrix stand in a warp, and products of matrices.
 
 pub mod approx;
 pub mod bits;
@@ -19,8 +20,11 @@ pub mod double;
 pub mod format;
 pub mod half;
 pub mod int;
+pub mod matrix;
+pub mod packed;
 pub mod round;
 pub mod single;
+pub mod tensor;
 
 pub use format::Format;
 pub use int::Int;

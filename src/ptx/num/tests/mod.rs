@@ -4,7 +4,9 @@ mod approx;
 mod cases;
 mod conversions;
 mod exhaustive;
+mod fragments;
 mod integers;
+mod packing;
 mod random;
 
 use super::round::{Mode, Round};
