@@ -9,6 +9,7 @@
 //! - [`single`], [`double`], [`half`]: arithmetic on `.f32`, `.f64`, and `.f16`/`.bf16`; [`compare`]: `setp`, `testp`.
 //! - [`int`], [`bits`]: integer arithmetic and bit manipulation.
 //! - [`approx`]: the `.approx` operations.
+//! - [`video`]: the video instructions.
 //! - [`convert`], [`packed`]: `cvt` between any two types, one by one and packed.
 //! - [`matrix`], [`tensor`]: where the elements of a matrix stand in a warp, and products of matrices.
 
@@ -25,6 +26,7 @@ pub mod packed;
 pub mod round;
 pub mod single;
 pub mod tensor;
+pub mod video;
 
 pub use format::Format;
 pub use int::Int;

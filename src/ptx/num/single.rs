@@ -297,3 +297,23 @@ pub const fn min(a: u32, b: u32, mode: Extreme) -> u32 {
 pub const fn max(a: u32, b: u32, mode: Extreme) -> u32 {
     extreme(a, b, mode, true)
 }
+
+/// `min{.ftz}{.NaN}{.abs}.f32` of three numbers: as of the first two and then of the third, magnitudes with `abs`.
+#[inline]
+pub const fn min3(a: u32, b: u32, c: u32, mode: Extreme, abs: bool) -> u32 {
+    let [a, b, c] = magnitudes([a, b, c], abs);
+    min(min(a, b, mode), c, mode)
+}
+
+/// `max{.ftz}{.NaN}{.abs}.f32` of three numbers: as of the first two and then of the third, magnitudes with `abs`.
+#[inline]
+pub const fn max3(a: u32, b: u32, c: u32, mode: Extreme, abs: bool) -> u32 {
+    let [a, b, c] = magnitudes([a, b, c], abs);
+    max(max(a, b, mode), c, mode)
+}
+
+#[inline]
+const fn magnitudes([a, b, c]: [u32; 3], abs: bool) -> [u32; 3] {
+    let mask = if abs { !SIGN } else { u32::MAX };
+    [a & mask, b & mask, c & mask]
+}

@@ -237,3 +237,15 @@ fn three_input_logic() {
         assert_eq!(bits::lop3(a, b, c, table), expected, "{table:#x}");
     }
 }
+
+#[test]
+fn parts_of_a_register() {
+    assert_eq!(
+        int::pair([0x0001_ffff, 0x0001_0001], |[a, b]| a.wrapping_add(b)),
+        0x0002_0000
+    );
+    assert_eq!(
+        int::quad([0x01ff_8000, 0x0101_8005], |[a, b]| a.wrapping_add(b)),
+        0x0200_0005
+    );
+}

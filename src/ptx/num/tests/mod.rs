@@ -8,6 +8,7 @@ mod fragments;
 mod integers;
 mod packing;
 mod random;
+mod video;
 
 use super::round::{Mode, Round};
 use super::*;
@@ -75,6 +76,9 @@ fn extremes() {
     assert_eq!(single::max(0x7f80_0001, 0xffff_ffff, plain), single::NAN);
     assert_eq!(single::max(ONE | minus, 0x4000_0000, xor), 0xc000_0000);
     assert_eq!(single::min(ONE | minus, 0xc000_0000, xor), ONE);
+    assert_eq!(single::min3(0x4000_0000, 0xffc0_0000, ONE, plain, false), ONE);
+    assert_eq!(single::max3(ONE, 0xc000_0000, minus, plain, true), 0x4000_0000);
+    assert_eq!(single::max3(ONE, 0xffc0_0000, zero, nan, true), single::NAN);
     assert_eq!(half::max(format::F16, 0xbc00, 0x7e00, plain), 0xbc00);
     assert_eq!(half::min(format::BF16, 0xbf80, 0x7fc0, nan), 0x7fff);
     assert_eq!(double::min(0x7ff0_0000_0000_0001, 1,), 1);
