@@ -217,17 +217,40 @@ impl Format {
         }
         let top = value.exponent + 63 - value.significand.leading_zeros() as i32;
         let place = (top - self.fraction as i32).max(self.lowest());
-        let kept = cut(value, place, round);
+        match self.assemble(place, cut(value, place, round)) {
+            Some(magnitude) => sign | magnitude,
+            None => sign | self.overflow(round, value.negative, finite),
+        }
+    }
+
+    /// The magnitude `kept * 2^place`, if it is in range; a carry out of the significand runs into the exponent, where it
+    /// belongs.
+    #[inline]
+    fn assemble(self, place: i32, kept: u64) -> Option<u64> {
         let field = (place - self.lowest()) as u64;
         if field >= 1 << self.exponent {
-            return sign | self.overflow(round, value.negative, finite);
+            return None;
         }
-        // A carry out of the significand runs into the exponent, where it belongs.
         let magnitude = (field << self.fraction) + kept;
-        if magnitude > self.max() {
-            return sign | self.overflow(round, value.negative, finite);
+        (magnitude <= self.max()).then_some(magnitude)
+    }
+
+    /// Rounds a value of at most 24 bits by random bits: they are added to the first `width` bits of what is cut off.
+    #[inline]
+    pub(super) fn pack_random(self, value: Exact, random: u32, width: u32, finite: bool) -> u64 {
+        let top = value.exponent + 63 - value.significand.leading_zeros() as i32;
+        let place = (top - self.fraction as i32).max(self.lowest());
+        let shift = place - width as i32 - value.exponent;
+        let counted = if shift >= 0 {
+            value.significand.checked_shr(shift as u32).unwrap_or(0)
+        } else {
+            value.significand << -shift
+        };
+        match self.assemble(place, (counted + u64::from(random)) >> width) {
+            Some(magnitude) if value.negative => magnitude | self.sign(),
+            Some(magnitude) => magnitude,
+            None => self.encode_infinity(value.negative, finite),
         }
-        sign | magnitude
     }
 
     #[inline]

@@ -5,7 +5,7 @@
 
 use super::format::{BF16, Format};
 use super::round::{Mode, Round};
-use super::single::{Extreme, odd_sum};
+use super::single::{Extreme, signed_sum};
 
 /// Applies an operation to both halves of packed operands.
 #[inline(always)]
@@ -85,7 +85,8 @@ pub fn relu(format: Format, a: u16) -> u16 {
 /// `add{.rnd}{.ftz}{.sat}`.
 #[inline]
 pub fn add(format: Format, a: u16, b: u16, mode: Mode) -> u16 {
-    leave(format, odd_sum(enter(format, a, mode), enter(format, b, mode)), mode)
+    let sum = signed_sum(enter(format, a, mode), enter(format, b, mode), mode.round);
+    leave(format, sum, mode)
 }
 
 /// `sub{.rnd}{.ftz}{.sat}`.
@@ -104,7 +105,7 @@ pub fn mul(format: Format, a: u16, b: u16, mode: Mode) -> u16 {
 #[inline]
 pub fn fma(format: Format, a: u16, b: u16, c: u16, mode: Mode) -> u16 {
     let product = enter(format, a, mode) * enter(format, b, mode);
-    leave(format, odd_sum(product, enter(format, c, mode)), mode)
+    leave(format, signed_sum(product, enter(format, c, mode), mode.round), mode)
 }
 
 /// `abs{.ftz}`: the sign cleared. A NaN becomes the canonical NaN.

@@ -217,3 +217,10 @@ fn extend_8(byte: u8, signed: bool) -> i32 {
 pub fn pair<const N: usize>(operands: [u32; N], op: impl FnMut([u16; N]) -> u16) -> u32 {
     super::half::pair(operands, op)
 }
+
+/// Applies an operation to each of the four bytes: `add.u8x4` and so on.
+#[inline(always)]
+pub fn quad<const N: usize>(operands: [u32; N], mut op: impl FnMut([u8; N]) -> u8) -> u32 {
+    let byte = |i: u32| operands.map(|x| (x >> (8 * i)) as u8);
+    (0..4).fold(0, |out, i| out | u32::from(op(byte(i))) << (8 * i))
+}

@@ -8,8 +8,12 @@
 //!   encoded exactly.
 //! - [`single`], [`double`], [`half`]: arithmetic on `.f32`, `.f64`, and `.f16`/`.bf16`; [`compare`]: `setp`, `testp`.
 //! - [`int`], [`bits`]: integer arithmetic and bit manipulation.
-//! - [`convert`]: `cvt` between any two types.
+//! - [`approx`]: the `.approx` operations.
+//! - [`video`]: the video instructions.
+//! - [`convert`], [`packed`]: `cvt` between any two types, one by one and packed.
+//! - [`matrix`], [`tensor`]: where the elements of a matrix stand in a warp, and products of matrices.
 
+pub mod approx;
 pub mod bits;
 pub mod compare;
 pub mod convert;
@@ -17,8 +21,12 @@ pub mod double;
 pub mod format;
 pub mod half;
 pub mod int;
+pub mod matrix;
+pub mod packed;
 pub mod round;
 pub mod single;
+pub mod tensor;
+pub mod video;
 
 pub use format::Format;
 pub use int::Int;

@@ -143,14 +143,12 @@ pub(super) fn leave(a: u32, mode: Mode) -> u32 {
     if mode.sat { saturate(a) } else { a }
 }
 
-/// An exact zero sum of opposite signs is negative when rounding down, positive otherwise.
+/// [`odd_sum`] with the sign of zero that the mode asks for: numbers that cancel give -0 when rounding down, +0 otherwise.
 #[inline(always)]
-fn zero_sum(sum: f64, both_negative: bool, round: Round) -> f64 {
-    if sum == 0.0 && !both_negative && round == Round::Rm && !sum.is_sign_negative() {
-        -0.0
-    } else {
-        sum
-    }
+pub(super) fn signed_sum(a: f64, b: f64, round: Round) -> f64 {
+    let sum = odd_sum(a, b);
+    let cancelled = sum == 0.0 && a.is_sign_negative() != b.is_sign_negative();
+    if cancelled && round == Round::Rm { -0.0 } else { sum }
 }
 
 /// `add{.rnd}{.ftz}{.sat}.f32`.
@@ -159,7 +157,7 @@ pub fn add_with(a: u32, b: u32, mode: Mode) -> u32 {
     let (a, b) = (enter(a, mode), enter(b, mode));
     let sum = match mode.round {
         Round::Rn => add(a, b),
-        round => directed_sum(wide(a), wide(b), round),
+        round => narrow(signed_sum(wide(a), wide(b), round), round),
     };
     leave(sum, mode)
 }
@@ -187,15 +185,9 @@ pub fn fma_with(a: u32, b: u32, c: u32, mode: Mode) -> u32 {
     let (a, b, c) = (enter(a, mode), enter(b, mode), enter(c, mode));
     let sum = match mode.round {
         Round::Rn => fma(a, b, c),
-        round => directed_sum(wide(a) * wide(b), wide(c), round),
+        round => narrow(signed_sum(wide(a) * wide(b), wide(c), round), round),
     };
     leave(sum, mode)
-}
-
-#[inline]
-fn directed_sum(a: f64, b: f64, round: Round) -> u32 {
-    let negative = a.is_sign_negative() && b.is_sign_negative();
-    narrow(zero_sum(odd_sum(a, b), negative, round), round)
 }
 
 /// `div.rnd{.ftz}.f32`.
@@ -304,4 +296,24 @@ pub const fn min(a: u32, b: u32, mode: Extreme) -> u32 {
 #[inline(always)]
 pub const fn max(a: u32, b: u32, mode: Extreme) -> u32 {
     extreme(a, b, mode, true)
+}
+
+/// `min{.ftz}{.NaN}{.abs}.f32` of three numbers: as of the first two and then of the third, magnitudes with `abs`.
+#[inline]
+pub const fn min3(a: u32, b: u32, c: u32, mode: Extreme, abs: bool) -> u32 {
+    let [a, b, c] = magnitudes([a, b, c], abs);
+    min(min(a, b, mode), c, mode)
+}
+
+/// `max{.ftz}{.NaN}{.abs}.f32` of three numbers: as of the first two and then of the third, magnitudes with `abs`.
+#[inline]
+pub const fn max3(a: u32, b: u32, c: u32, mode: Extreme, abs: bool) -> u32 {
+    let [a, b, c] = magnitudes([a, b, c], abs);
+    max(max(a, b, mode), c, mode)
+}
+
+#[inline]
+const fn magnitudes([a, b, c]: [u32; 3], abs: bool) -> [u32; 3] {
+    let mask = if abs { !SIGN } else { u32::MAX };
+    [a & mask, b & mask, c & mask]
 }
