@@ -143,7 +143,7 @@ pub mod codes {
         BAR013 "cluster-barrier-unpaired";
         BAR019 "false-uni";
         RUN001 "trap";
-        RUN002 "assertion";
+        RUN002 "assertion-failed";
         ISA020 "barrier-count-range";
         ISA021 "barrier-id-range";
         WARP001 "mask-names-absent-lanes";

@@ -75,7 +75,11 @@ impl File {
             Slot::Pred(at, flip) => {
                 let bit = 1 << (lane & 31);
                 let pred = &mut self.preds[at as usize];
-                *pred = if (value & 1 == 1) != flip { *pred | bit } else { *pred & !bit };
+                *pred = if (value & 1 == 1) != flip {
+                    *pred | bit
+                } else {
+                    *pred & !bit
+                };
             }
         }
     }
@@ -142,11 +146,7 @@ pub fn map1<T: Copy, R: Copy + Default>(a: &[T; LANES], f: impl Fn(T) -> R) -> [
 
 /// Two operands.
 #[inline(always)]
-pub fn map2<T: Copy, U: Copy, R: Copy + Default>(
-    a: &[T; LANES],
-    b: &[U; LANES],
-    f: impl Fn(T, U) -> R,
-) -> [R; LANES] {
+pub fn map2<T: Copy, U: Copy, R: Copy + Default>(a: &[T; LANES], b: &[U; LANES], f: impl Fn(T, U) -> R) -> [R; LANES] {
     let mut out = [R::default(); LANES];
     for at in 0..LANES {
         out[at] = f(a[at], b[at]);

@@ -195,7 +195,9 @@ impl From<Stop> for Stopped {
 /// # Errors
 /// If there is none of that name, or it cannot be launched at all.
 pub fn prepare(module: &Module, kernel: &str, dynamic_shared: u64) -> Result<Program, Stop> {
-    let id = module.function_named(kernel).ok_or_else(|| Stop::Launch(format!("there is no kernel `{kernel}`")))?;
+    let id = module
+        .function_named(kernel)
+        .ok_or_else(|| Stop::Launch(format!("there is no kernel `{kernel}`")))?;
     program::decode(module, id, dynamic_shared).map_err(|why| Stop::Launch(format!("{kernel}: {why}")))
 }
 
@@ -239,7 +241,9 @@ fn cluster(module: &Module, program: &Program, launch: &Launch) -> Result<[u32; 
     let size: u64 = cluster.iter().map(|n| u64::from(*n)).product();
     if !fits || size > 16 {
         let [x, y, z] = cluster;
-        return Err(Stop::Launch(format!("the grid is no multiple of its clusters of {x},{y},{z} CTAs, or those have more than 16")));
+        return Err(Stop::Launch(format!(
+            "the grid is no multiple of its clusters of {x},{y},{z} CTAs, or those have more than 16"
+        )));
     }
     Ok(cluster)
 }
@@ -276,7 +280,9 @@ fn once(kernel: &str, program: &Program, launch: &Launch, garbage: u64) -> Resul
 fn world(kernel: &str, program: &Program, launch: &Launch) -> Result<World, Stop> {
     let layout = &program.layout;
     let check = |sizes: [u32; 3], most: [u64; 3], all: u64| {
-        let product = sizes.iter().try_fold(1u64, |product, n| product.checked_mul(u64::from(*n)));
+        let product = sizes
+            .iter()
+            .try_fold(1u64, |product, n| product.checked_mul(u64::from(*n)));
         (0..3).all(|at| (1..=most[at]).contains(&u64::from(sizes[at]))) && product.is_some_and(|n| n <= all)
     };
     if !check(launch.block, [1024, 1024, 64], 1024) || !check(launch.grid, [1 << 31, 65535, 65535], u64::MAX) {
@@ -284,7 +290,9 @@ fn world(kernel: &str, program: &Program, launch: &Launch) -> Result<World, Stop
     }
     let (wanted, given) = (layout.params.len(), launch.args.len());
     if wanted != given {
-        return Err(Stop::Launch(format!("`{kernel}` has {wanted} parameters, and {given} arguments are given")));
+        return Err(Stop::Launch(format!(
+            "`{kernel}` has {wanted} parameters, and {given} arguments are given"
+        )));
     }
     let mut global = layout.global.clone();
     let mut buffers: Vec<Block> = layout.blocks.clone();
@@ -295,7 +303,11 @@ fn world(kernel: &str, program: &Program, launch: &Launch) -> Result<World, Stop
             Arg::Buffer(buffer) => {
                 let home = Home::Buffer(buffers.len() as u32);
                 let size = buffer.bytes.len() as u64;
-                let name = if buffer.name.is_empty() { spec.name.clone() } else { buffer.name.clone() };
+                let name = if buffer.name.is_empty() {
+                    spec.name.clone()
+                } else {
+                    buffer.name.clone()
+                };
                 let base = global.add(size, home, 0, format!("the buffer of {name}"), None);
                 let base = base.ok_or_else(|| Stop::Launch("too many buffers".into()))?;
                 let mut block = match buffer.unwritten {
@@ -330,5 +342,9 @@ fn put_param(params: &mut [u8], spec: &ParamSpec, bytes: &[u8]) -> Result<(), St
 
 /// The parameters of a decoded kernel: name, element type, size in bytes.
 pub fn params(program: &Program) -> impl Iterator<Item = (&str, Type, u64)> {
-    program.layout.params.iter().map(|spec| (spec.name.as_str(), spec.ty, spec.size))
+    program
+        .layout
+        .params
+        .iter()
+        .map(|spec| (spec.name.as_str(), spec.ty, spec.size))
 }

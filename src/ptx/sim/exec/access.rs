@@ -201,7 +201,11 @@ pub fn fill(access: &Access, value: u128, slot: Slot) -> u128 {
 /// Lanes read wherever they do.
 #[inline(never)]
 fn load_each(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, view: &View, size: u64) {
-    let kind = if access.order.strong { Visit::Atomic } else { Visit::Read };
+    let kind = if access.order.strong {
+        Visit::Atomic
+    } else {
+        Visit::Read
+    };
     for lane in lanes(mask) {
         let at = (view.at + view.stride * lane as u64 + (addresses[lane] - view.base)) as usize;
         let spot = Spot { block: view.block, at };
@@ -213,7 +217,11 @@ fn load_each(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u
 /// Lanes that do not all lead to one variable: each is looked at alone.
 #[inline(never)]
 fn load_odd(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, size: u64) {
-    let kind = if access.order.strong { Visit::Atomic } else { Visit::Read };
+    let kind = if access.order.strong {
+        Visit::Atomic
+    } else {
+        Visit::Read
+    };
     for lane in lanes(mask) {
         let spot = ctx.spot(access.space, addresses[lane], size, lane, pc, false);
         if let Some(spot) = spot {
@@ -321,7 +329,11 @@ fn scatter(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, view: &
 
 #[inline(never)]
 fn store_odd(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, size: u64) {
-    let kind = if access.order.strong { Visit::Atomic } else { Visit::Write };
+    let kind = if access.order.strong {
+        Visit::Atomic
+    } else {
+        Visit::Write
+    };
     for lane in lanes(mask) {
         let Some(spot) = ctx.spot(access.space, addresses[lane], size, lane, pc, true) else {
             continue;
@@ -480,7 +492,11 @@ impl Ctx<'_> {
         access.regs.iter().enumerate().all(|(element, slot)| {
             let Some(slot) = slot else { return true };
             let value = self.warp.file.read_wide(*slot, lane);
-            let value = if size < 16 { value & ((1 << (8 * size)) - 1) } else { value };
+            let value = if size < 16 {
+                value & ((1 << (8 * size)) - 1)
+            } else {
+                value
+            };
             let block = self.block(spot.block);
             block.is_some_and(|block| block.load(spot.at + element * size, size) == value)
         })
@@ -528,7 +544,9 @@ impl Ctx<'_> {
             }
             _ => (&self.world.global, address),
         };
-        let near = map.find(local).or_else(|| map.regions().iter().rfind(|region| region.base <= local));
+        let near = map
+            .find(local)
+            .or_else(|| map.regions().iter().rfind(|region| region.base <= local));
         match near {
             None => String::new(),
             Some(region) => {
@@ -537,7 +555,10 @@ impl Ctx<'_> {
                 if offset >= 0 && (offset as u64) < size {
                     format!(": byte {offset} of {name}")
                 } else if offset as u64 >= size && (offset as u64) - size < 1 << 19 {
-                    format!(": {} bytes behind the end of {name} ({size} bytes)", offset as u64 - size)
+                    format!(
+                        ": {} bytes behind the end of {name} ({size} bytes)",
+                        offset as u64 - size
+                    )
                 } else {
                     format!(": {}", self.before(map, local))
                 }

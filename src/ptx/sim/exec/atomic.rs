@@ -21,9 +21,18 @@ impl Ctx<'_> {
             self.visit(access, spot, size, lane, address, split.pc, Visit::Atomic);
             for (element, slot) in access.regs.iter().enumerate() {
                 let at = spot.at + element * bytes;
-                let operand = atomic.operands.get(element).map_or(0, |slot| self.warp.file.read_wide(*slot, lane));
+                let operand = atomic
+                    .operands
+                    .get(element)
+                    .map_or(0, |slot| self.warp.file.read_wide(*slot, lane));
                 let second = atomic.second.map_or(0, |slot| self.warp.file.read_wide(slot, lane));
-                let narrow = |value: u128| if bytes < 16 { value & ((1 << (8 * bytes)) - 1) } else { value };
+                let narrow = |value: u128| {
+                    if bytes < 16 {
+                        value & ((1 << (8 * bytes)) - 1)
+                    } else {
+                        value
+                    }
+                };
                 let Some(block) = self.block(spot.block) else { continue };
                 let old = block.load(at, bytes);
                 let new = (atomic.update)(old, narrow(operand), narrow(second));

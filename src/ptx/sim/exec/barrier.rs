@@ -79,7 +79,10 @@ impl Ctx<'_> {
 /// Who waits at a barrier: per warp, the lanes.
 fn waiting(warps: &[Warp], id: u8) -> u32 {
     let splits = warps.iter().flat_map(|warp| &warp.splits);
-    splits.filter(|split| split.wait == Wait::Barrier(id)).map(|split| split.mask.count_ones()).sum()
+    splits
+        .filter(|split| split.wait == Wait::Barrier(id))
+        .map(|split| split.mask.count_ones())
+        .sum()
 }
 
 /// Lets go whoever waits at a barrier that is full. Whether there was one.
@@ -110,8 +113,12 @@ pub fn settle(program: &Program, world: &mut World, hall: &mut Hall, warps: &mut
 }
 
 fn over_arrival(program: &Program, world: &mut World, hall: &Hall, id: u8, came: u32, count: u32) {
-    let Some((pc, thread)) = hall.bars[id as usize].last else { return };
-    let Some(site) = program.sites.get(pc as usize) else { return };
+    let Some((pc, thread)) = hall.bars[id as usize].last else {
+        return;
+    };
+    let Some(site) = program.sites.get(pc as usize) else {
+        return;
+    };
     let message = format!("{came} threads come to barrier {id}, which counts {count}");
     world.report(Fault::new(codes::BAR006, Level::Error, *site, message).thread(thread));
 }
@@ -122,7 +129,9 @@ fn release(program: &Program, world: &mut World, hall: &mut Hall, warps: &mut [W
     let whole = bar.count.is_none() && bar.arrived == 0;
     reduce(program, warps, id);
     let mut known = bar.known;
-    let synced = warps.iter().any(|warp| !warp.known.is_empty() || !warp.pending.is_empty());
+    let synced = warps
+        .iter()
+        .any(|warp| !warp.known.is_empty() || !warp.pending.is_empty());
     if !whole || synced {
         for warp in warps.iter_mut().filter(|warp| waits(warp, id)) {
             let pending = std::mem::take(&mut warp.pending);
@@ -202,9 +211,15 @@ fn barrier_at(program: &Program, pc: u32) -> Option<&Barrier> {
 fn check_aligned(program: &Program, world: &mut World, hall: &Hall, warps: &[Warp], id: u8) {
     let mut first: Option<(u32, u32)> = None;
     for warp in warps {
-        let here: Vec<&Split> = warp.splits.iter().filter(|split| split.wait == Wait::Barrier(id)).collect();
+        let here: Vec<&Split> = warp
+            .splits
+            .iter()
+            .filter(|split| split.wait == Wait::Barrier(id))
+            .collect();
         for split in &here {
-            let Some(barrier) = barrier_at(program, split.pc).filter(|barrier| barrier.aligned) else { continue };
+            let Some(barrier) = barrier_at(program, split.pc).filter(|barrier| barrier.aligned) else {
+                continue;
+            };
             if split.mask != warp.live {
                 divergent(program, world, hall, warp, split);
             } else if barrier.count.is_none() {
@@ -222,7 +237,9 @@ fn check_aligned(program: &Program, world: &mut World, hall: &Hall, warps: &[War
 
 /// Reports an aligned barrier that not all live lanes of a warp execute together.
 pub fn divergent(program: &Program, world: &mut World, hall: &Hall, warp: &Warp, split: &Split) {
-    let Some(site) = program.sites.get(split.pc as usize).copied() else { return };
+    let Some(site) = program.sites.get(split.pc as usize).copied() else {
+        return;
+    };
     let other = warp.splits.iter().find(|other| other.mask & split.mask == 0);
     let lane = split.mask.trailing_zeros() & 31;
     let thread = hall.thread(warp.index * 32 + lane);
@@ -247,7 +264,10 @@ fn apart(program: &Program, world: &mut World, hall: &Hall, here: (u32, u32), th
     let site = |pc: u32| program.sites.get(pc as usize).copied();
     let Some(at) = site(here.0) else { return };
     let (me, other) = (hall.thread(here.1 * 32), hall.thread(there.1 * 32));
-    let message = format!("warps {} and {} meet at two different aligned barriers", there.1, here.1);
+    let message = format!(
+        "warps {} and {} meet at two different aligned barriers",
+        there.1, here.1
+    );
     let fault = Fault::new(codes::BAR002, Level::Warning, at, message).thread(me);
     world.report(fault.other(site(there.0), Some(other), format!("{other} is here")));
 }

@@ -45,7 +45,12 @@ impl Ctx<'_> {
     fn enter(&mut self, at: u32, call: &CallSite, function: FuncId, split: Split) {
         let program = self.program;
         let routine = program.routines.get(function.index()).and_then(Option::as_ref);
-        let depth = self.warp.frames.get(split.frame as usize).map_or(0, |frame| frame.depth) + 1;
+        let depth = self
+            .warp
+            .frames
+            .get(split.frame as usize)
+            .map_or(0, |frame| frame.depth)
+            + 1;
         let Some(routine) = routine.filter(|_| depth < DEEPEST) else {
             let what = "a call that is too deep, or of a function that is not defined".to_owned();
             let site = self.site(split.pc);
@@ -137,7 +142,13 @@ impl Ctx<'_> {
     /// Lanes return: to the caller, or the thread ends.
     pub fn back(&mut self, split: Split) {
         let program = self.program;
-        let Some(frame) = self.warp.frames.get(split.frame as usize).filter(|frame| frame.depth > 0).cloned() else {
+        let Some(frame) = self
+            .warp
+            .frames
+            .get(split.frame as usize)
+            .filter(|frame| frame.depth > 0)
+            .cloned()
+        else {
             return self.exit(split.mask);
         };
         let routine = program.routines.get(frame.function as usize).and_then(Option::as_ref);
@@ -145,7 +156,11 @@ impl Ctx<'_> {
             return self.exit(split.mask);
         };
         // The caller's registers may be the same rows: results wait until those are back.
-        let results: Vec<Vec<u128>> = routine.results.iter().map(|from| self.fetch(*from, split.mask)).collect();
+        let results: Vec<Vec<u128>> = routine
+            .results
+            .iter()
+            .map(|from| self.fetch(*from, split.mask))
+            .collect();
         if let Some(saved) = &frame.saved {
             self.restore(routine, saved, split.mask);
         }
@@ -183,7 +198,9 @@ impl Ctx<'_> {
             match to {
                 Holder::Slot(slot, _) => self.warp.file.write_wide(slot, lane, *value),
                 Holder::Bytes(at, size) => {
-                    self.warp.arena.store(lane * len + at as usize, size.min(16) as usize, *value);
+                    self.warp
+                        .arena
+                        .store(lane * len + at as usize, size.min(16) as usize, *value);
                 }
                 Holder::Nowhere => {}
             }

@@ -139,13 +139,48 @@ fn row(ctx: &mut Ctx, ins: &Ins, mask: u32) {
     let preds = &mut ctx.warp.file.preds;
     let (d, a, b, c) = (ins.d as usize, ins.a as usize, ins.b as usize, ins.c as usize);
 
-    macro_rules! w1 { ($f:expr) => {{ let r: Words = map1(&words[a], $f); put(&mut words[d], &r, mask) }}; }
-    macro_rules! w2 { ($f:expr) => {{ let r: Words = map2(&words[a], &words[b], $f); put(&mut words[d], &r, mask) }}; }
-    macro_rules! w3 { ($f:expr) => {{ let r: Words = map3(&words[a], &words[b], &words[c], $f); put(&mut words[d], &r, mask) }}; }
-    macro_rules! l2 { ($f:expr) => {{ let r: Longs = map2(&longs[a], &longs[b], $f); put(&mut longs[d], &r, mask) }}; }
-    macro_rules! l3 { ($f:expr) => {{ let r: Longs = map3(&longs[a], &longs[b], &longs[c], $f); put(&mut longs[d], &r, mask) }}; }
-    macro_rules! lw { ($f:expr) => {{ let r: Longs = map2(&longs[a], &words[b], $f); put(&mut longs[d], &r, mask) }}; }
-    macro_rules! p { ($value:expr) => {{ let bits: u32 = $value; preds[d] = (preds[d] & !mask) | (bits & mask) }}; }
+    macro_rules! w1 {
+        ($f:expr) => {{
+            let r: Words = map1(&words[a], $f);
+            put(&mut words[d], &r, mask)
+        }};
+    }
+    macro_rules! w2 {
+        ($f:expr) => {{
+            let r: Words = map2(&words[a], &words[b], $f);
+            put(&mut words[d], &r, mask)
+        }};
+    }
+    macro_rules! w3 {
+        ($f:expr) => {{
+            let r: Words = map3(&words[a], &words[b], &words[c], $f);
+            put(&mut words[d], &r, mask)
+        }};
+    }
+    macro_rules! l2 {
+        ($f:expr) => {{
+            let r: Longs = map2(&longs[a], &longs[b], $f);
+            put(&mut longs[d], &r, mask)
+        }};
+    }
+    macro_rules! l3 {
+        ($f:expr) => {{
+            let r: Longs = map3(&longs[a], &longs[b], &longs[c], $f);
+            put(&mut longs[d], &r, mask)
+        }};
+    }
+    macro_rules! lw {
+        ($f:expr) => {{
+            let r: Longs = map2(&longs[a], &words[b], $f);
+            put(&mut longs[d], &r, mask)
+        }};
+    }
+    macro_rules! p {
+        ($value:expr) => {{
+            let bits: u32 = $value;
+            preds[d] = (preds[d] & !mask) | (bits & mask)
+        }};
+    }
 
     match ins.op {
         Op::Mov32 => {

@@ -37,7 +37,11 @@ impl Ctx<'_> {
         };
         let split = self.warp.splits.swap_remove(at);
         let limit = self.limit(&split);
-        let alone = !self.warp.splits.iter().any(|other| matches!(other.wait, Wait::Ready | Wait::Resting));
+        let alone = !self
+            .warp
+            .splits
+            .iter()
+            .any(|other| matches!(other.wait, Wait::Ready | Wait::Resting));
         let turns = if alone { ALONE } else { TURNS };
         let single = self.world.options.trace;
         let reach = Reach { limit, turns, single };
@@ -112,14 +116,29 @@ impl Ctx<'_> {
             return (only.wait == Wait::Ready).then_some(0);
         }
         let ready = splits.iter().enumerate().filter(|(_, split)| split.wait == Wait::Ready);
-        let depth = |split: &Split| self.warp.frames.get(split.frame as usize).map_or(0, |frame| frame.depth);
-        ready.min_by_key(|(_, split)| (u32::MAX - depth(split), split.pc)).map(|(at, _)| at)
+        let depth = |split: &Split| {
+            self.warp
+                .frames
+                .get(split.frame as usize)
+                .map_or(0, |frame| frame.depth)
+        };
+        ready
+            .min_by_key(|(_, split)| (u32::MAX - depth(split), split.pc))
+            .map(|(at, _)| at)
     }
 
     /// Where a split meets the next one.
     fn limit(&self, split: &Split) -> u32 {
-        let others = self.warp.splits.iter().filter(|other| other.frame == split.frame && other.wait != Wait::Resting);
-        others.map(|other| other.pc).filter(|pc| *pc > split.pc).min().unwrap_or(u32::MAX)
+        let others = self
+            .warp
+            .splits
+            .iter()
+            .filter(|other| other.frame == split.frame && other.wait != Wait::Resting);
+        others
+            .map(|other| other.pc)
+            .filter(|pc| *pc > split.pc)
+            .min()
+            .unwrap_or(u32::MAX)
     }
 
     /// Adds a split; one at the same place takes it in.
@@ -150,7 +169,9 @@ impl Ctx<'_> {
     /// Executes a rare instruction for the lanes of a split.
     fn rare(&mut self, at: u32, split: Split) {
         let program = self.program;
-        let Some(rare) = program.rares.get(at as usize) else { return };
+        let Some(rare) = program.rares.get(at as usize) else {
+            return;
+        };
         match rare {
             Rare::Unsupported(what) => {
                 let site = self.site(split.pc);
@@ -160,7 +181,11 @@ impl Ctx<'_> {
             Rare::Table(index, targets) => self.table(*index, targets, split),
             Rare::Uniform(target) => {
                 // The lanes that do not branch have gone on already; a promise was kept if there are none.
-                let waiting = self.warp.splits.iter().any(|other| other.pc == split.pc + 1 && other.frame == split.frame);
+                let waiting = self
+                    .warp
+                    .splits
+                    .iter()
+                    .any(|other| other.pc == split.pc + 1 && other.frame == split.frame);
                 if waiting {
                     self.false_uniform(split);
                 }
@@ -234,7 +259,12 @@ impl Ctx<'_> {
 
     fn trap(&mut self, split: Split) {
         let lane = split.mask.trailing_zeros() as usize & 31;
-        let fault = Fault::new(codes::RUN001, Level::Error, self.site(split.pc), "a thread executes `trap`");
+        let fault = Fault::new(
+            codes::RUN001,
+            Level::Error,
+            self.site(split.pc),
+            "a thread executes `trap`",
+        );
         self.report(fault.thread(self.thread(lane)));
         self.world.over = true;
     }

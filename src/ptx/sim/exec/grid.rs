@@ -45,7 +45,13 @@ pub fn run(program: &Program, world: &mut World, block: [u32; 3]) -> Result<(), 
     let size = world.options.cluster.iter().map(|n| u64::from(*n)).product::<u64>();
     let seed = world.options.schedule;
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    let mut waiting = (0..count / size).map(|at| if seed == 0 { at } else { shuffled(at, count / size, seed) });
+    let mut waiting = (0..count / size).map(|at| {
+        if seed == 0 {
+            at
+        } else {
+            shuffled(at, count / size, seed)
+        }
+    });
     let mut resident: Vec<Vec<Cta>> = Vec::new();
     let mut spare: Vec<Cta> = Vec::new();
     let mut turn = 0;
@@ -62,7 +68,9 @@ pub fn run(program: &Program, world: &mut World, block: [u32; 3]) -> Result<(), 
             }
         }
         turn = if turn >= resident.len() { 0 } else { turn };
-        let Some(group) = resident.get_mut(turn) else { return Ok(()) };
+        let Some(group) = resident.get_mut(turn) else {
+            return Ok(());
+        };
         if turns(program, world, group, &mut dice, seed != 0) {
             let done = resident.swap_remove(turn);
             stuck::leftovers(program, world, &done);

@@ -40,7 +40,10 @@ impl Ctx<'_> {
                 self.world.over = true;
             }
             _ => {
-                let (site, what) = (self.site(split.pc), format!("a call of `{name}`, which this module does not define"));
+                let (site, what) = (
+                    self.site(split.pc),
+                    format!("a call of `{name}`, which this module does not define"),
+                );
                 self.stop(Stop::Unsupported { site, what });
             }
         }
@@ -107,9 +110,16 @@ impl Ctx<'_> {
 }
 
 fn number(spec: &str, conversion: u8, value: u64, size: u64) -> String {
-    let precision = spec.split('.').nth(1).map(|digits| digits.trim_end_matches(|c: char| !c.is_ascii_digit()));
+    let precision = spec
+        .split('.')
+        .nth(1)
+        .map(|digits| digits.trim_end_matches(|c: char| !c.is_ascii_digit()));
     let precision = precision.and_then(|digits| digits.parse::<usize>().ok());
-    let signed = if size == 8 { value as i64 } else { i64::from(value as u32 as i32) };
+    let signed = if size == 8 {
+        value as i64
+    } else {
+        i64::from(value as u32 as i32)
+    };
     let float = f64::from_bits(value);
     let plus = if spec.contains('+') { "+" } else { "" };
     match conversion {
@@ -130,13 +140,19 @@ fn number(spec: &str, conversion: u8, value: u64, size: u64) -> String {
 /// As C writes exponents: a sign and at least two digits.
 fn exponent(value: f64, precision: usize, conversion: u8) -> String {
     let text = format!("{value:.precision$e}");
-    let Some((digits, power)) = text.split_once('e') else { return text };
+    let Some((digits, power)) = text.split_once('e') else {
+        return text;
+    };
     let (sign, power) = power.strip_prefix('-').map_or(('+', power), |power| ('-', power));
     format!("{digits}{}{sign}{power:0>2}", char::from(conversion))
 }
 
 fn pad(spec: &str, text: &str) -> String {
-    let width: String = spec.trim_start_matches(['-', '+', ' ', '#']).chars().take_while(char::is_ascii_digit).collect();
+    let width: String = spec
+        .trim_start_matches(['-', '+', ' ', '#'])
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
     let zero = width.starts_with('0');
     let width = width.parse().unwrap_or(0).min(256);
     match (spec.contains('-'), zero) {

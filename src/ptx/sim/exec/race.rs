@@ -20,7 +20,11 @@ impl Ctx<'_> {
         let code = self.race_code(&suspect, kind, same);
         let level = if same { Level::Info } else { Level::Error };
         let (earlier, later) = (suspect.earlier, suspect.later);
-        let earlier_cta = self.world.cta(if later.same_cta(earlier) { self.hall.number } else { earlier.cta() });
+        let earlier_cta = self.world.cta(if later.same_cta(earlier) {
+            self.hall.number
+        } else {
+            earlier.cta()
+        });
         let mut other = self.hall.thread(earlier.thread());
         other.cta = earlier_cta;
         let me = self.thread(later.thread() as usize & 31);
@@ -84,7 +88,10 @@ impl Ctx<'_> {
         let holds = |region: &&super::super::memory::Region| {
             region.home == home && (region.at..region.at + region.size).contains(&(at as u64))
         };
-        map.regions().iter().find(holds).map(|region| (region.name.clone(), region.at))
+        map.regions()
+            .iter()
+            .find(holds)
+            .map(|region| (region.name.clone(), region.at))
     }
 
     fn address_of(&self, block: BlockId, at: usize) -> Option<u64> {
@@ -95,9 +102,8 @@ impl Ctx<'_> {
             _ => (&layout.shared, Home::Shared),
         };
         let mut regions = map.regions().iter();
-        let region = regions.find(|region| {
-            region.home == home && (region.at..region.at + region.size).contains(&(at as u64))
-        })?;
+        let region = regions
+            .find(|region| region.home == home && (region.at..region.at + region.size).contains(&(at as u64)))?;
         Some(region.base + at as u64 - region.at)
     }
 
@@ -214,7 +220,15 @@ impl Ctx<'_> {
     }
 
     /// Whether bytes are the target of a copy under way; then it is that which is wrong.
-    pub fn in_flight(&mut self, _block: BlockId, _at: usize, _size: usize, _lane: usize, _address: u64, _pc: u32) -> bool {
+    pub fn in_flight(
+        &mut self,
+        _block: BlockId,
+        _at: usize,
+        _size: usize,
+        _lane: usize,
+        _address: u64,
+        _pc: u32,
+    ) -> bool {
         false
     }
 }

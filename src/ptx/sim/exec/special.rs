@@ -73,7 +73,13 @@ impl Ctx<'_> {
     fn cluster_special(&self, name: &str) -> Option<u32> {
         let cluster = self.world.options.cluster;
         let cta = self.hall.cta;
-        let axis = |at: usize| (cta[at] % cluster[at], cta[at] / cluster[at], self.world.grid[at].div_ceil(cluster[at]));
+        let axis = |at: usize| {
+            (
+                cta[at] % cluster[at],
+                cta[at] / cluster[at],
+                self.world.grid[at].div_ceil(cluster[at]),
+            )
+        };
         let of = |suffix: &str| match suffix {
             ".x" => Some(0),
             ".y" => Some(1),

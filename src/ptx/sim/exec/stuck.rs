@@ -15,7 +15,11 @@ pub fn report(program: &Program, world: &mut World, group: &[Cta]) {
             told |= masks(program, world, hall, warp);
         }
         for warp in warps {
-            for split in warp.splits.iter().filter(|split| matches!(split.wait, Wait::Barrier(_))) {
+            for split in warp
+                .splits
+                .iter()
+                .filter(|split| matches!(split.wait, Wait::Barrier(_)))
+            {
                 if split.mask != warp.live && is_aligned(program, split.pc) {
                     divergent(program, world, hall, warp, split);
                     told = true;
@@ -45,8 +49,12 @@ fn is_aligned(program: &Program, pc: u32) -> bool {
 fn masks(program: &Program, world: &mut World, hall: &Hall, warp: &Warp) -> bool {
     let mut told = false;
     for split in warp.splits.iter().filter(|split| split.wait == Wait::Together) {
-        let Some(Op::Rare(at)) = program.code.get(split.pc as usize).map(|ins| ins.op) else { continue };
-        let Some(Rare::Together(what, Some(mask))) = program.rares.get(at as usize) else { continue };
+        let Some(Op::Rare(at)) = program.code.get(split.pc as usize).map(|ins| ins.op) else {
+            continue;
+        };
+        let Some(Rare::Together(what, Some(mask))) = program.rares.get(at as usize) else {
+            continue;
+        };
         let Some(here) = site(program, split.pc) else { continue };
         let lane = split.mask.trailing_zeros() & 31;
         let named = warp.file.read(*mask, lane as usize) as u32;
@@ -57,7 +65,10 @@ fn masks(program: &Program, world: &mut World, hall: &Hall, warp: &Warp) -> bool
             _ => codes::WARP011,
         };
         let thread = hall.thread(warp.index * 32 + lane);
-        let message = format!("the mask {named:#010x} names lanes {missing:#010x}, which do not come; {:#010x} wait", split.mask);
+        let message = format!(
+            "the mask {named:#010x} names lanes {missing:#010x}, which do not come; {:#010x} wait",
+            split.mask
+        );
         let mut fault = Fault::new(code, Level::Error, here, message).thread(thread);
         for other in warp.splits.iter().filter(|other| other.mask & missing != 0) {
             let lane = (other.mask & missing).trailing_zeros() & 31;
@@ -72,10 +83,17 @@ fn masks(program: &Program, world: &mut World, hall: &Hall, warp: &Warp) -> bool
 
 /// A barrier to which not enough threads come, with all who wait.
 fn unfilled(program: &Program, world: &mut World, hall: &Hall, warps: &[Warp]) {
-    let blocked: Vec<(&Warp, &Split)> = warps.iter().flat_map(|warp| warp.splits.iter().map(move |split| (warp, split))).collect();
+    let blocked: Vec<(&Warp, &Split)> = warps
+        .iter()
+        .flat_map(|warp| warp.splits.iter().map(move |split| (warp, split)))
+        .collect();
     let Some((warp, split)) = blocked.first() else { return };
     let Some(here) = site(program, split.pc) else { return };
-    let waits: u32 = blocked.iter().filter(|(_, other)| other.wait == split.wait).map(|(_, other)| other.mask.count_ones()).sum();
+    let waits: u32 = blocked
+        .iter()
+        .filter(|(_, other)| other.wait == split.wait)
+        .map(|(_, other)| other.mask.count_ones())
+        .sum();
     let (code, message) = match split.wait {
         Wait::Barrier(id) => {
             let bar = hall.bars.get(id as usize);
@@ -83,9 +101,15 @@ fn unfilled(program: &Program, world: &mut World, hall: &Hall, warps: &[Warp]) {
             let count = bar.and_then(|bar| bar.count);
             let needed = count.unwrap_or(hall.live);
             let code = if count.is_some() { codes::BAR006 } else { codes::BAR002 };
-            (code, format!("barrier {id} waits for {needed} threads, and only {came} come: deadlock"))
+            (
+                code,
+                format!("barrier {id} waits for {needed} threads, and only {came} come: deadlock"),
+            )
         }
-        Wait::Cluster => (codes::BAR013, "the cluster barrier waits for threads that never arrive: deadlock".to_owned()),
+        Wait::Cluster => (
+            codes::BAR013,
+            "the cluster barrier waits for threads that never arrive: deadlock".to_owned(),
+        ),
         _ => (codes::WARP001, "threads wait for ever".to_owned()),
     };
     let thread = hall.thread(warp.index * 32 + (split.mask.trailing_zeros() & 31));

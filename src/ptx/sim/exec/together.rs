@@ -72,15 +72,25 @@ impl Ctx<'_> {
     /// When no split can run: whether lanes that wait at different instructions have all come together.
     pub fn come_together(&mut self) -> bool {
         let program = self.program;
-        let waiting: Vec<Split> = self.warp.splits.iter().filter(|split| split.wait == Wait::Together).copied().collect();
+        let waiting: Vec<Split> = self
+            .warp
+            .splits
+            .iter()
+            .filter(|split| split.wait == Wait::Together)
+            .copied()
+            .collect();
         for first in &waiting {
-            let Some((what, Some(mask))) = self.together_at(program, first.pc) else { continue };
+            let Some((what, Some(mask))) = self.together_at(program, first.pc) else {
+                continue;
+            };
             let lane = first.mask.trailing_zeros() as usize & 31;
             let named = self.warp.file.read(mask, lane) as u32;
             let mut parties = Vec::new();
             let mut came = 0;
             for split in &waiting {
-                let Some((other, Some(mask))) = self.together_at(program, split.pc) else { continue };
+                let Some((other, Some(mask))) = self.together_at(program, split.pc) else {
+                    continue;
+                };
                 let lane = split.mask.trailing_zeros() as usize & 31;
                 let same_kind = std::mem::discriminant(other) == std::mem::discriminant(what);
                 if same_kind && self.warp.file.read(mask, lane) as u32 == named {
@@ -99,7 +109,11 @@ impl Ctx<'_> {
         false
     }
 
-    fn together_at<'p>(&self, program: &'p super::super::program::Program, pc: u32) -> Option<(&'p Together, Option<Slot>)> {
+    fn together_at<'p>(
+        &self,
+        program: &'p super::super::program::Program,
+        pc: u32,
+    ) -> Option<(&'p Together, Option<Slot>)> {
         match program.code.get(pc as usize)?.op {
             Op::Rare(at) => match program.rares.get(at as usize)? {
                 Rare::Together(what, mask) => Some((what, *mask)),
@@ -117,9 +131,16 @@ impl Ctx<'_> {
             let lane = first.split.mask.trailing_zeros() as usize & 31;
             let message = "lanes of one warp meet here and at another instruction with one mask";
             let fault = Fault::new(codes::WARP008, Level::Error, self.site(first.split.pc), message);
-            let (there, other) = (self.site(second.split.pc), second.split.mask.trailing_zeros() as usize & 31);
+            let (there, other) = (
+                self.site(second.split.pc),
+                second.split.mask.trailing_zeros() as usize & 31,
+            );
             let (me, other) = (self.thread(lane), self.thread(other));
-            self.report(fault.thread(me).other(Some(there), Some(other), format!("{other} is here")));
+            self.report(
+                fault
+                    .thread(me)
+                    .other(Some(there), Some(other), format!("{other} is here")),
+            );
         }
         self.perform(parties, came);
         for party in parties {
@@ -157,7 +178,14 @@ impl Ctx<'_> {
         let held = |bit: u64| lanes(came).fold(0u32, |set, lane| set | u32::from(values[lane] == bit) << lane);
         match party.what {
             Together::Sync => {}
-            Together::Shuffle { mode, d, valid, a: _, b, c } => {
+            Together::Shuffle {
+                mode,
+                d,
+                valid,
+                a: _,
+                b,
+                c,
+            } => {
                 self.shuffle(party.split, *mode, (*d, *valid), (*b, *c), values, came);
             }
             Together::Vote { kind, d, .. } => {
@@ -209,7 +237,7 @@ impl Ctx<'_> {
         values: &Longs,
         came: u32,
     ) {
-        let mut absent = 0;
+        let mut absent = 0u32;
         for lane in lanes(split.mask) {
             let b = self.warp.file.read(b, lane) as u32 & 31;
             let c = self.warp.file.read(c, lane) as u32;
@@ -235,7 +263,9 @@ impl Ctx<'_> {
         }
         if absent != 0 {
             let lane = absent.trailing_zeros() as usize & 31;
-            let message = format!("lane {lane} reads a lane that does not take part (lanes {came:#010x} do), and its value is used");
+            let message = format!(
+                "lane {lane} reads a lane that does not take part (lanes {came:#010x} do), and its value is used"
+            );
             let fault = Fault::new(codes::WARP003, Level::Error, self.site(split.pc), message);
             self.world.doubt(fault.thread(self.thread(lane)));
         }

@@ -57,7 +57,9 @@ impl Block {
             let want = ((1u128 << len) - 1) as u64;
             bits as u64 & want == want
         } else {
-            (0..len).step_by(64).all(|part| self.is_written(at + part, (len - part).min(64)))
+            (0..len)
+                .step_by(64)
+                .all(|part| self.is_written(at + part, (len - part).min(64)))
         }
     }
 

@@ -116,11 +116,18 @@ impl Column {
     fn split(&mut self, factor: usize) {
         let spread = |tags: &Vec<u64>| tags.iter().flat_map(|tag| std::iter::repeat_n(*tag, factor)).collect();
         self.tags = spread(&self.tags);
-        self.pcs = self.pcs.iter().flat_map(|pc| std::iter::repeat_n(*pc, factor)).collect();
+        self.pcs = self
+            .pcs
+            .iter()
+            .flat_map(|pc| std::iter::repeat_n(*pc, factor))
+            .collect();
     }
 
     fn forget(&mut self, doomed: impl Fn(u64) -> bool) {
-        self.tags.iter_mut().filter(|tag| doomed(**tag)).for_each(|tag| *tag = 0);
+        self.tags
+            .iter_mut()
+            .filter(|tag| doomed(**tag))
+            .for_each(|tag| *tag = 0);
     }
 }
 
@@ -381,11 +388,18 @@ mod tests {
     fn a_barrier_orders_and_nothing_else_does() {
         let mut shadow = Shadow::new(64);
         assert!(shadow.visit(Visit::Write, 0, 4, 8, tag(1, 0), 1).is_empty());
-        assert!(shadow.visit(Visit::Read, 4, 4, 1, tag(1, 1), 2).is_empty(), "its own word");
+        assert!(
+            shadow.visit(Visit::Read, 4, 4, 1, tag(1, 1), 2).is_empty(),
+            "its own word"
+        );
         let found = shadow.visit(Visit::Read, 4, 4, 1, tag(1, 0), 2);
         assert_eq!((found.len(), found[0].earlier.thread(), found[0].pc), (1, 1, 1));
         assert!(shadow.visit(Visit::Read, 4, 4, 1, tag(2, 0), 2).is_empty());
-        assert_eq!(shadow.visit(Visit::Read, 8, 4, 1, Tag::new(4, 9, 0, 2), 2).len(), 1, "another CTA");
+        assert_eq!(
+            shadow.visit(Visit::Read, 8, 4, 1, Tag::new(4, 9, 0, 2), 2).len(),
+            1,
+            "another CTA"
+        );
     }
 
     #[test]
@@ -395,7 +409,12 @@ mod tests {
             assert!(shadow.visit(Visit::Read, 0, 4, 1, tag(1, thread), 0).is_empty());
         }
         for thread in 0..4 {
-            assert!(!shadow.clone().visit(Visit::Write, 0, 4, 1, tag(1, thread), 0).is_empty());
+            assert!(
+                !shadow
+                    .clone()
+                    .visit(Visit::Write, 0, 4, 1, tag(1, thread), 0)
+                    .is_empty()
+            );
         }
         assert!(shadow.visit(Visit::Write, 0, 4, 1, tag(2, 0), 0).is_empty());
     }

@@ -32,14 +32,38 @@ bits! { u8, u8; i8, u8; u16, u16; i16, u16; u32, u32; i32, u32; u64, u64; i64, u
 macro_rules! by_int {
     ($ty:expr, $T:ident => $body:expr) => {
         match $ty {
-            Type::U8 | Type::B8 => { type $T = u8; $body }
-            Type::S8 => { type $T = i8; $body }
-            Type::U16 | Type::B16 => { type $T = u16; $body }
-            Type::S16 => { type $T = i16; $body }
-            Type::U32 | Type::B32 => { type $T = u32; $body }
-            Type::S32 => { type $T = i32; $body }
-            Type::U64 | Type::B64 => { type $T = u64; $body }
-            Type::S64 => { type $T = i64; $body }
+            Type::U8 | Type::B8 => {
+                type $T = u8;
+                $body
+            }
+            Type::S8 => {
+                type $T = i8;
+                $body
+            }
+            Type::U16 | Type::B16 => {
+                type $T = u16;
+                $body
+            }
+            Type::S16 => {
+                type $T = i16;
+                $body
+            }
+            Type::U32 | Type::B32 => {
+                type $T = u32;
+                $body
+            }
+            Type::S32 => {
+                type $T = i32;
+                $body
+            }
+            Type::U64 | Type::B64 => {
+                type $T = u64;
+                $body
+            }
+            Type::S64 => {
+                type $T = i64;
+                $body
+            }
             ty => return Err(format!("the type `.{}`", ty.name())),
         }
     };
@@ -124,7 +148,9 @@ impl Decoder<'_> {
                 u64::from(int::pair([a as u32, b as u32], |[a, b]| what.apply(a, b)))
             }),
             Type::S16x2 => self.lanewise2(d, s[0], s[1], move |a, b| {
-                u64::from(int::pair([a as u32, b as u32], |[a, b]| what.apply(a as i16, b as i16) as u16))
+                u64::from(int::pair([a as u32, b as u32], |[a, b]| {
+                    what.apply(a as i16, b as i16) as u16
+                }))
             }),
             Type::U8x4 => self.lanewise2(d, s[0], s[1], move |a, b| bytes(a, b, |a, b| what.apply(a, b))),
             _ => self.lanewise2(d, s[0], s[1], move |a, b| {
@@ -220,13 +246,25 @@ impl Decoder<'_> {
         let ty = self.ty(inst)?;
         let (d, a, b) = self.three(inst, ty)?;
         let base = inst.op.base();
-        let c = if base.starts_with("mad") { Some(self.arg(inst, 3, ty)?) } else { None };
+        let c = if base.starts_with("mad") {
+            Some(self.arg(inst, 3, ty)?)
+        } else {
+            None
+        };
         let carry = match self.carry {
             Some(carry) => carry,
-            None => *self.carry.insert(Slot::Pred(self.new_pred(), false)),
+            None => {
+                let carry = Slot::Pred(self.new_pred(), false);
+                *self.carry.insert(carry)
+            }
         };
         let (takes, gives) = (base.ends_with('c'), inst.op.has("cc"));
-        let kind = (base.starts_with("sub"), inst.op.has("hi"), ty.kind() == Kind::Signed, ty.bits() == 64);
+        let kind = (
+            base.starts_with("sub"),
+            inst.op.has("hi"),
+            ty.kind() == Kind::Signed,
+            ty.bits() == 64,
+        );
         let third = c.unwrap_or(a);
         let has_third = c.is_some();
         self.step(Box::new(move |file, mask| {

@@ -15,7 +15,11 @@ impl Decoder<'_> {
     pub(super) fn atomic(&mut self, inst: &Inst) -> Result<(), Refused> {
         let returns = inst.op.base() == "atom";
         let at = usize::from(returns);
-        let to = if returns { self.operand(inst, 0)? } else { &Operand::Sink };
+        let to = if returns {
+            self.operand(inst, 0)?
+        } else {
+            &Operand::Sink
+        };
         let to = match (to, inst.op.lanes) {
             (Operand::Sink, lanes) if lanes > 1 => &Operand::Vector(vec![Operand::Sink; lanes.into()].into()),
             (to, _) => to,

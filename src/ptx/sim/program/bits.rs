@@ -2,11 +2,11 @@
 
 use super::super::lanes::Slot;
 use super::alu::{Bits, by_int};
-use super::decoder::{Decoder, Refused, pred, word};
+use super::decoder::{Decoder, Refused, pred};
 use super::{Ins, Op};
-use crate::ptx::ir::{Inst, Operand};
-use crate::ptx::num::bits::{self, Permute};
+use crate::ptx::ir::Inst;
 use crate::ptx::num::Int;
+use crate::ptx::num::bits::{self, Permute};
 use crate::ptx::types::{Kind, Type};
 
 impl Decoder<'_> {
@@ -37,7 +37,11 @@ impl Decoder<'_> {
             return Ok(a);
         }
         let d = self.new_pred();
-        self.push(Ins { d, a, ..Ins::plain(Op::Not1) });
+        self.push(Ins {
+            d,
+            a,
+            ..Ins::plain(Op::Not1)
+        });
         Ok(d)
     }
 
@@ -126,7 +130,9 @@ impl Decoder<'_> {
         let (d, a, b) = self.three(inst, Type::B32)?;
         let c = self.arg(inst, 3, Type::B32)?;
         let mode = inst.op.mods().find_map(Permute::from_name).unwrap_or(Permute::Index);
-        self.lanewise3(d, [a, b, c], move |a, b, c| u64::from(bits::prmt(a as u32, b as u32, c as u32, mode)));
+        self.lanewise3(d, [a, b, c], move |a, b, c| {
+            u64::from(bits::prmt(a as u32, b as u32, c as u32, mode))
+        });
         Ok(())
     }
 
@@ -137,7 +143,13 @@ impl Decoder<'_> {
         let a = self.arg(inst, 1, ty)?;
         if inst.op.base() == "brev" {
             let d = self.dest(inst, ty)?;
-            self.lanewise1(d, a, move |a| if wide { a.reverse_bits() } else { u64::from((a as u32).reverse_bits()) });
+            self.lanewise1(d, a, move |a| {
+                if wide {
+                    a.reverse_bits()
+                } else {
+                    u64::from((a as u32).reverse_bits())
+                }
+            });
             return Ok(());
         }
         let d = self.dest(inst, Type::U32)?;
@@ -203,10 +215,14 @@ impl Decoder<'_> {
         match inst.op.base() {
             "fns" => {
                 let c = self.arg(inst, 3, Type::B32)?;
-                self.lanewise3(d, [a, b, c], |a, b, c| u64::from(bits::fns(a as u32, b as u32, c as i32)));
+                self.lanewise3(d, [a, b, c], |a, b, c| {
+                    u64::from(bits::fns(a as u32, b as u32, c as i32))
+                });
             }
             "bmsk" => self.lanewise2(d, a, b, move |a, b| u64::from(bits::bmsk(a as u32, b as u32, wrap))),
-            _ => self.lanewise2(d, a, b, move |a, b| u64::from(bits::szext(a as u32, b as u32, signed, wrap))),
+            _ => self.lanewise2(d, a, b, move |a, b| {
+                u64::from(bits::szext(a as u32, b as u32, signed, wrap))
+            }),
         }
         Ok(())
     }
@@ -237,11 +253,5 @@ impl Decoder<'_> {
             _ => return Err("registers of different widths".into()),
         }
         Ok(())
-    }
-
-    /// The row of a word operand.
-    pub(super) fn word_of(&mut self, operand: &Operand, ty: Type) -> Result<u32, Refused> {
-        let slot = self.source(operand, ty)?;
-        word(slot)
     }
 }

@@ -62,8 +62,14 @@ impl<'m> Decoder<'m> {
                 Callee::Register(slot)
             }
         };
-        let args = args.iter().map(|arg| self.holder(arg, false)).collect::<Result<_, _>>()?;
-        let results = results.iter().map(|result| self.holder(result, true)).collect::<Result<_, _>>()?;
+        let args = args
+            .iter()
+            .map(|arg| self.holder(arg, false))
+            .collect::<Result<_, _>>()?;
+        let results = results
+            .iter()
+            .map(|result| self.holder(result, true))
+            .collect::<Result<_, _>>()?;
         self.rare(Rare::Call(Box::new(CallSite { callee, args, results })));
         Ok(())
     }
@@ -119,7 +125,11 @@ impl<'m> Decoder<'m> {
     pub(super) fn routine(&mut self, function: FuncId, body: &'m Body) -> Result<(), String> {
         let rows = |decoder: &Self| {
             let file = &decoder.out.file;
-            [file.words.len() as u32, file.longs.len() as u32, file.preds.len() as u32]
+            [
+                file.words.len() as u32,
+                file.longs.len() as u32,
+                file.preds.len() as u32,
+            ]
         };
         let (before, arena) = (rows(self), self.out.layout.arena_len as u32);
         let start = self.out.code.len() as u32;

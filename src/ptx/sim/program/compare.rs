@@ -35,7 +35,11 @@ impl Decoder<'_> {
     }
 
     fn parts_of(&self, inst: &Inst) -> Result<(Compare, Option<Join>), Refused> {
-        let compare = inst.op.mods().find_map(Compare::from_name).ok_or("a comparison without operator")?;
+        let compare = inst
+            .op
+            .mods()
+            .find_map(Compare::from_name)
+            .ok_or("a comparison without operator")?;
         Ok((compare, inst.op.mods().find_map(Join::from_name)))
     }
 
@@ -133,7 +137,11 @@ impl Decoder<'_> {
     /// `testp`.
     pub(super) fn testp(&mut self, inst: &Inst) -> Result<(), Refused> {
         let ty = self.ty(inst)?;
-        let test = inst.op.mods().find_map(Test::from_name).ok_or("a test without a question")?;
+        let test = inst
+            .op
+            .mods()
+            .find_map(Test::from_name)
+            .ok_or("a test without a question")?;
         let (p, a) = (self.dest(inst, Type::Pred)?, self.arg(inst, 1, ty)?);
         let format = if ty == Type::F64 { F64 } else { F32 };
         self.lanewise1(p, a, move |a| u64::from(test.apply(format, a)));

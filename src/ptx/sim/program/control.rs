@@ -45,6 +45,8 @@ impl Decoder<'_> {
             "sub" => self.float2(inst, ty, Binary::Sub),
             "mul" => self.float2(inst, ty, Binary::Mul),
             "fma" | "mad" => self.fma(inst, ty),
+            "div" if inst.op.has("approx") || inst.op.has("full") => self.approximate_div(inst),
+            "rcp" | "sqrt" if inst.op.has("approx") => self.approximate(inst, ty),
             "div" | "rcp" | "sqrt" => self.quotient_float(inst, ty),
             "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" => self.approximate(inst, ty),
             "abs" => self.sign_float(inst, ty, false),

@@ -73,7 +73,9 @@ impl Decoder<'_> {
             _ if !plain => return false,
             (Slot::Long(_), Slot::Word(_)) if from == Type::S32 && to.bits() == 64 && to.is_integral() => Op::WidenS,
             (Slot::Long(_), Slot::Word(_)) if from == Type::U32 && to.bits() == 64 && to.is_integral() => Op::Widen,
-            (Slot::Word(_), Slot::Long(_)) if from.is_integral() && from.bits() == 64 && to.is_integral() && to.bits() == 32 => {
+            (Slot::Word(_), Slot::Long(_))
+                if from.is_integral() && from.bits() == 64 && to.is_integral() && to.bits() == 32 =>
+            {
                 Op::Narrow
             }
             (Slot::Word(_), Slot::Word(_)) => match (to, from) {
@@ -153,7 +155,11 @@ pub fn filler(ty: Type, d: Slot) -> impl Fn(u64) -> u64 + Send + Sync + Copy + '
     let signed = ty.kind() == Kind::Signed;
     let narrow = matches!(d, Slot::Word(_));
     move |bits| {
-        let value = if signed { ((bits << shift) as i64 >> shift) as u64 } else { bits };
+        let value = if signed {
+            ((bits << shift) as i64 >> shift) as u64
+        } else {
+            bits
+        };
         if narrow { value & u64::from(u32::MAX) } else { value }
     }
 }

@@ -250,7 +250,12 @@ impl<'m> Decoder<'m> {
     }
 
     /// Adds a function of three values, lane by lane.
-    pub(super) fn lanewise3(&mut self, d: Slot, s: [Slot; 3], f: impl Fn(u64, u64, u64) -> u64 + Send + Sync + 'static) {
+    pub(super) fn lanewise3(
+        &mut self,
+        d: Slot,
+        s: [Slot; 3],
+        f: impl Fn(u64, u64, u64) -> u64 + Send + Sync + 'static,
+    ) {
         self.step(Box::new(move |file, mask| {
             for lane in lanes(mask) {
                 let value = f(file.read(s[0], lane), file.read(s[1], lane), file.read(s[2], lane));
@@ -305,7 +310,12 @@ impl<'m> Decoder<'m> {
     }
 
     /// The first and the second destination of `d|p`; the second may be missing.
-    pub(super) fn pair(&mut self, operand: &Operand, first: Type, second: Type) -> Result<(Slot, Option<Slot>), Refused> {
+    pub(super) fn pair(
+        &mut self,
+        operand: &Operand,
+        first: Type,
+        second: Type,
+    ) -> Result<(Slot, Option<Slot>), Refused> {
         match operand {
             Operand::Pair(pair) => Ok((
                 self.target(&pair.0, first)?,

@@ -20,7 +20,7 @@ impl Watched {
         let cfg = Cfg::new(module, body);
         if !cfg.problems.is_empty() {
             // Without a graph nothing is known: all are watched.
-            (0..body.regs.len()).for_each(|at| drop(regs.insert(RegId(at as u32), None)));
+            regs.extend((0..body.regs.len()).map(|at| (RegId(at as u32), None)));
             return Watched { regs };
         }
         for reg in live_at_entry(body, &cfg) {
@@ -33,11 +33,17 @@ impl Watched {
 fn live_at_entry(body: &Body, cfg: &Cfg) -> Vec<RegId> {
     let mut live: std::collections::BTreeSet<RegId> = Liveness::new(body, cfg).out(0).iter().copied().collect();
     for at in cfg.insts(0).rev() {
-        let Some(inst) = body.insts.get(InstId(at).index()) else { continue };
+        let Some(inst) = body.insts.get(InstId(at).index()) else {
+            continue;
+        };
         if inst.guard.is_none() {
-            inst.defs(&mut |reg| drop(live.remove(&reg)));
+            inst.defs(&mut |reg| {
+                live.remove(&reg);
+            });
         }
-        inst.uses(&mut |reg| drop(live.insert(reg)));
+        inst.uses(&mut |reg| {
+            live.insert(reg);
+        });
     }
     live.into_iter().collect()
 }
@@ -49,7 +55,11 @@ impl Decoder<'_> {
         if known.is_some() {
             return known;
         }
-        let name = self.body.regs.get(reg.index()).map_or_else(String::new, |decl| decl.name.to_string());
+        let name = self
+            .body
+            .regs
+            .get(reg.index())
+            .map_or_else(String::new, |decl| decl.name.to_string());
         let at = (self.new_pred(), self.out.names.len() as u32);
         self.out.names.push(name);
         self.watched.regs.insert(reg, Some(at));
@@ -59,7 +69,11 @@ impl Decoder<'_> {
     /// Checks the guard before anything else: where it is not written, nothing can be said.
     pub(super) fn check_guard(&mut self, inst: &Inst) {
         if let Some((a, b)) = inst.guard.and_then(|guard| self.watch(guard.reg)) {
-            self.push_always(Ins { a, b, ..Ins::plain(Op::Check) });
+            self.push_always(Ins {
+                a,
+                b,
+                ..Ins::plain(Op::Check)
+            });
         }
     }
 
@@ -77,7 +91,11 @@ impl Decoder<'_> {
         unguarded.uses(&mut |reg| regs.push(reg));
         for reg in regs {
             if let Some((a, b)) = self.watch(reg) {
-                self.push(Ins { a, b, ..Ins::plain(Op::Check) });
+                self.push(Ins {
+                    a,
+                    b,
+                    ..Ins::plain(Op::Check)
+                });
             }
         }
         Ok(())
@@ -89,7 +107,10 @@ impl Decoder<'_> {
         inst.defs(&mut |reg| regs.push(reg));
         for reg in regs {
             if let Some((d, _)) = self.watch(reg) {
-                self.push(Ins { d, ..Ins::plain(Op::Mark) });
+                self.push(Ins {
+                    d,
+                    ..Ins::plain(Op::Mark)
+                });
             }
         }
         Ok(())
@@ -98,7 +119,10 @@ impl Decoder<'_> {
     /// Registers that callers fill are written when the function starts.
     pub(super) fn mark_filled(&mut self, reg: RegId) {
         if let Some((d, _)) = self.watch(reg) {
-            self.push_always(Ins { d, ..Ins::plain(Op::Mark) });
+            self.push_always(Ins {
+                d,
+                ..Ins::plain(Op::Mark)
+            });
         }
     }
 }

@@ -129,14 +129,16 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `div`, `rcp`, `sqrt` of floats; the approximate ones are the correctly rounded ones, which every bound admits.
+    /// `div`, `rcp`, `sqrt` of floats, correctly rounded.
     pub(super) fn quotient_float(&mut self, inst: &Inst, ty: Type) -> Result<(), Refused> {
         let mode = mode(inst);
         let (d, a) = (self.dest(inst, ty)?, self.arg(inst, 1, ty)?);
         match (inst.op.base(), ty) {
             ("div", Type::F32) => {
                 let b = self.arg(inst, 2, ty)?;
-                self.lanewise2(d, a, b, move |a, b| u64::from(single::div_with(a as u32, b as u32, mode)));
+                self.lanewise2(d, a, b, move |a, b| {
+                    u64::from(single::div_with(a as u32, b as u32, mode))
+                });
             }
             ("div", Type::F64) => {
                 let b = self.arg(inst, 2, ty)?;

@@ -45,7 +45,13 @@ impl Decoder<'_> {
     }
 
     /// A function of two half words, on one or both halves.
-    pub(super) fn half_map2(&mut self, ty: Type, d: Slot, s: [Slot; 2], f: impl Fn(u16, u16) -> u16 + Send + Sync + 'static) {
+    pub(super) fn half_map2(
+        &mut self,
+        ty: Type,
+        d: Slot,
+        s: [Slot; 2],
+        f: impl Fn(u16, u16) -> u16 + Send + Sync + 'static,
+    ) {
         let packed = ty.bits() == 32;
         self.step(Box::new(move |file, mask| {
             for lane in lanes(mask) {

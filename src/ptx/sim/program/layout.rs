@@ -103,7 +103,9 @@ impl Layout {
 
     fn add_param(&mut self, module: &Module, symbol: SymbolId) -> Result<(), String> {
         let name = module.name(symbol).to_owned();
-        let variable = module.variable(symbol).ok_or_else(|| format!("`{name}` is no parameter"))?;
+        let variable = module
+            .variable(symbol)
+            .ok_or_else(|| format!("`{name}` is no parameter"))?;
         let size = variable
             .size()
             .filter(|size| *size <= LARGEST_SMALL)
@@ -127,7 +129,9 @@ impl Layout {
         if self.shared_len > LARGEST_SMALL {
             return Err("more shared memory than any device has".into());
         }
-        let base = self.shared.add(size, Home::Shared, at, "dynamic shared memory".into(), None);
+        let base = self
+            .shared
+            .add(size, Home::Shared, at, "dynamic shared memory".into(), None);
         self.dynamic_at = base;
         base.ok_or_else(|| "too many shared variables".into())
     }
@@ -181,13 +185,7 @@ impl Layout {
             .ok_or_else(|| "too many variables".to_owned())
     }
 
-    fn place_data(
-        &mut self,
-        module: &Module,
-        symbol: SymbolId,
-        variable: &Variable,
-        size: u64,
-    ) -> Result<u64, String> {
+    fn place_data(&mut self, module: &Module, symbol: SymbolId, variable: &Variable, size: u64) -> Result<u64, String> {
         let name = module.name(symbol).to_owned();
         let block = self.blocks.len();
         let home = Home::Buffer(block as u32);
@@ -225,7 +223,9 @@ impl Layout {
                 InitValue::Row(_) => row.max(element),
                 _ => element,
             };
-            let Some(place) = bytes.get_mut(at..at + step) else { break };
+            let Some(place) = bytes.get_mut(at..at + step) else {
+                break;
+            };
             let number = match value {
                 InitValue::Row(values) => {
                     self.fill(module, variable, values, depth + 1, place)?;
@@ -245,7 +245,9 @@ impl Layout {
 
     fn symbol_value(&mut self, module: &Module, init: &InitSymbol) -> Result<u64, String> {
         let address = self.address(module, init.symbol)?.wrapping_add(init.offset as u64);
-        let space = module.variable(init.symbol).map_or(Space::Generic, |variable| variable.space);
+        let space = module
+            .variable(init.symbol)
+            .map_or(Space::Generic, |variable| variable.space);
         let address = match init.generic {
             true => address.wrapping_add(self.window(space)),
             false => address,
@@ -277,7 +279,11 @@ impl Layout {
 /// From sm_90 on, the first KiB of shared memory belongs to the system.
 fn reserved(module: &Module) -> u64 {
     let number = |word: &str| {
-        let digits: String = word.strip_prefix("sm_")?.chars().take_while(char::is_ascii_digit).collect();
+        let digits: String = word
+            .strip_prefix("sm_")?
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
         digits.parse::<u32>().ok()
     };
     let newest = module.header.target.iter().filter_map(|word| number(word)).max();

@@ -95,7 +95,11 @@ impl Decoder<'_> {
 
     /// `isspacep`.
     pub(super) fn isspacep(&mut self, inst: &Inst) -> Result<(), Refused> {
-        let ty = if self.module.header.address_size == Some(32) { Type::U32 } else { Type::U64 };
+        let ty = if self.module.header.address_size == Some(32) {
+            Type::U32
+        } else {
+            Type::U64
+        };
         let (d, a) = (self.dest(inst, Type::Pred)?, self.arg(inst, 1, ty)?);
         let space = inst.op.space;
         self.rare(Rare::Space(SpaceOp::Is { d, a, space }));

@@ -4,6 +4,7 @@
 //! not before: much real code carries functions that a launch never reaches.
 
 mod alu;
+mod approx;
 mod asynchronous;
 mod atomics;
 mod bits;

@@ -61,7 +61,10 @@ impl Decoder<'_> {
         let part = |letter: &str| Special::from_name(&format!("{}.{letter}", special.name()));
         let specials: Option<Vec<_>> = ["x", "y", "z", "w"].into_iter().take(count).map(part).collect();
         let specials = specials.ok_or_else(|| format!("`{}` as a vector", special.name()))?;
-        specials.into_iter().map(|special| self.special(special, 0).map(Some)).collect()
+        specials
+            .into_iter()
+            .map(|special| self.special(special, 0).map(Some))
+            .collect()
     }
 
     /// A brace vector into one register.
@@ -69,7 +72,10 @@ impl Decoder<'_> {
         let d = self.target(to, ty)?;
         let bits = part_bits(ty, parts.len())?;
         let part_ty = bits_type(bits);
-        let slots = parts.iter().map(|part| self.source(part, part_ty)).collect::<Result<Vec<_>, _>>()?;
+        let slots = parts
+            .iter()
+            .map(|part| self.source(part, part_ty))
+            .collect::<Result<Vec<_>, _>>()?;
         self.step(Box::new(move |file, mask| {
             for lane in lanes(mask) {
                 let value = slots.iter().rev().fold(0u128, |value, slot| {

@@ -1,8 +1,8 @@
 //! Operands: registers, constants and addresses become slots.
 
+use super::super::lanes::Slot;
 use super::decoder::{Decoder, Refused};
 use super::layout::immediate;
-use super::super::lanes::Slot;
 use super::{Ins, Op, Rare};
 use crate::ptx::ir::{Address, Base, Component, Operand, RegId, Special, SymbolId};
 use crate::ptx::types::{Kind, Type};
@@ -16,7 +16,11 @@ impl Decoder<'_> {
         if let Some(slot) = self.registers.get(&(reg, component)) {
             return Ok(*slot);
         }
-        let decl = self.body.regs.get(reg.index()).ok_or_else(|| "an unknown register".to_owned())?;
+        let decl = self
+            .body
+            .regs
+            .get(reg.index())
+            .ok_or_else(|| "an unknown register".to_owned())?;
         let (ty, lanes) = (decl.ty, u32::from(decl.lanes.max(1)));
         for at in 0..lanes {
             let slot = match (ty.kind(), ty.bits()) {
@@ -115,7 +119,11 @@ impl Decoder<'_> {
 
     /// The address of a symbol as a value of that type.
     fn symbol(&mut self, symbol: SymbolId, offset: i64, ty: Type) -> Result<Slot, Refused> {
-        let address = self.out.layout.address(self.module, symbol)?.wrapping_add(offset as u64);
+        let address = self
+            .out
+            .layout
+            .address(self.module, symbol)?
+            .wrapping_add(offset as u64);
         let bits = if ty.bits() > 32 { 64 } else { 32 };
         Ok(self.constant(address, bits))
     }
@@ -124,15 +132,29 @@ impl Decoder<'_> {
     fn sum(&mut self, base: Slot, offset: i64) -> Result<Slot, Refused> {
         match base {
             Slot::Word(a) => {
-                let Slot::Word(b) = self.constant(offset as u64, 32) else { return Err("a sum".into()) };
+                let Slot::Word(b) = self.constant(offset as u64, 32) else {
+                    return Err("a sum".into());
+                };
                 let d = self.new_word(0);
-                self.push(Ins { a, b, d, ..Ins::plain(Op::Add32) });
+                self.push(Ins {
+                    a,
+                    b,
+                    d,
+                    ..Ins::plain(Op::Add32)
+                });
                 Ok(Slot::Word(d))
             }
             Slot::Long(a) => {
-                let Slot::Long(b) = self.constant(offset as u64, 64) else { return Err("a sum".into()) };
+                let Slot::Long(b) = self.constant(offset as u64, 64) else {
+                    return Err("a sum".into());
+                };
                 let d = self.new_long(0);
-                self.push(Ins { a, b, d, ..Ins::plain(Op::Add64) });
+                self.push(Ins {
+                    a,
+                    b,
+                    d,
+                    ..Ins::plain(Op::Add64)
+                });
                 Ok(Slot::Long(d))
             }
             _ => Err("a sum of this type".into()),
@@ -141,12 +163,17 @@ impl Decoder<'_> {
 
     /// A slot that holds the address of an array's element.
     fn element(&mut self, symbol: SymbolId, base: Slot, index: Slot) -> Result<Slot, Refused> {
-        let size = self.module.variable(symbol).map_or(1, |variable| u64::from(variable.element_size()));
+        let size = self
+            .module
+            .variable(symbol)
+            .map_or(1, |variable| u64::from(variable.element_size()));
         let d = match base {
             Slot::Long(_) => Slot::Long(self.new_long(0)),
             _ => Slot::Word(self.new_word(0)),
         };
-        self.lanewise2(d, base, index, move |base, index| base.wrapping_add(index.wrapping_mul(size)));
+        self.lanewise2(d, base, index, move |base, index| {
+            base.wrapping_add(index.wrapping_mul(size))
+        });
         Ok(d)
     }
 
@@ -197,8 +224,14 @@ impl Decoder<'_> {
     }
 
     /// The registers of a vector operand, or the one of a scalar; vector registers give their components.
-    pub(super) fn parts(&mut self, operand: &Operand, count: usize, ty: Type, written: bool) -> Result<Vec<Option<Slot>>, Refused> {
-        let mut one = |decoder: &mut Self, part: &Operand| match part {
+    pub(super) fn parts(
+        &mut self,
+        operand: &Operand,
+        count: usize,
+        ty: Type,
+        written: bool,
+    ) -> Result<Vec<Option<Slot>>, Refused> {
+        let one = |decoder: &mut Self, part: &Operand| match part {
             Operand::Sink => Ok(None),
             part if written => decoder.target(part, ty).map(Some),
             part => decoder.source(part, ty).map(Some),

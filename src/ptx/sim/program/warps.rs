@@ -98,7 +98,17 @@ impl Decoder<'_> {
         let a = self.arg(inst, 1, Type::B32)?;
         let (b, c) = (self.arg(inst, 2, Type::B32)?, self.arg(inst, 3, Type::B32)?);
         let mask = self.member_mask(inst, 4)?;
-        self.rare(Rare::Together(Together::Shuffle { mode, d, valid, a, b, c }, mask));
+        self.rare(Rare::Together(
+            Together::Shuffle {
+                mode,
+                d,
+                valid,
+                a,
+                b,
+                c,
+            },
+            mask,
+        ));
         Ok(())
     }
 
