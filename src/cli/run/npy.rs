@@ -49,7 +49,7 @@ pub fn array(bytes: &[u8], ty: Type) -> Vec<u8> {
     let count = bytes.len() / size as usize;
     let mut header = format!("{{'descr': '{order}{letter}{size}', 'fortran_order': False, 'shape': ({count},), }}");
     // The data begin at a multiple of 64.
-    while (MAGIC.len() + 4 + header.len() + 1) % 64 != 0 {
+    while !(MAGIC.len() + 4 + header.len() + 1).is_multiple_of(64) {
         header.push(' ');
     }
     header.push('\n');

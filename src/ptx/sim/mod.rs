@@ -237,7 +237,7 @@ fn cluster(module: &Module, program: &Program, launch: &Launch) -> Result<[u32; 
         None => launch.options.cluster,
         Some(args) => [0, 1, 2].map(|at| args.get(at).map_or(1, |n| u32::try_from(*n).unwrap_or(1).max(1))),
     };
-    let fits = (0..3).all(|at| cluster[at] > 0 && launch.grid[at] % cluster[at] == 0);
+    let fits = (0..3).all(|at| cluster[at] > 0 && launch.grid[at].is_multiple_of(cluster[at]));
     let size: u64 = cluster.iter().map(|n| u64::from(*n)).product();
     if !fits || size > 16 {
         let [x, y, z] = cluster;

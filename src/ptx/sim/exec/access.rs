@@ -66,8 +66,8 @@ fn adjacent(addresses: &Longs, mask: u32, size: u64) -> Option<(usize, usize)> {
     }
     let base = addresses[first].wrapping_sub(size * first as u64);
     let mut off = 0;
-    for lane in 0..LANES {
-        let step = addresses[lane] ^ base.wrapping_add(size * lane as u64);
+    for (lane, address) in addresses.iter().enumerate() {
+        let step = address ^ base.wrapping_add(size * lane as u64);
         off |= if mask >> lane & 1 != 0 { step } else { 0 };
     }
     (off == 0).then_some((first, run.count_ones() as usize))
@@ -81,8 +81,8 @@ fn all_inside(addresses: &Longs, mask: u32, view: &View, size: u64) -> bool {
     }
     let (last, low) = (view.size - size, size - 1);
     let mut bad = false;
-    for lane in 0..LANES {
-        let outside = (addresses[lane].wrapping_sub(view.base) > last) | (addresses[lane] & low != 0);
+    for (lane, address) in addresses.iter().enumerate() {
+        let outside = (address.wrapping_sub(view.base) > last) | (address & low != 0);
         bad |= outside & (mask >> lane & 1 != 0);
     }
     !bad
@@ -440,7 +440,7 @@ impl Ctx<'_> {
             self.out_of_bounds(space, address, size, lane, pc, write);
             return None;
         };
-        if address % size != 0 {
+        if !address.is_multiple_of(size) {
             self.misaligned(address, size, lane, pc);
             return None;
         }

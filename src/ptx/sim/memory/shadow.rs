@@ -114,13 +114,8 @@ impl Column {
     }
 
     fn split(&mut self, factor: usize) {
-        let spread = |tags: &Vec<u64>| tags.iter().flat_map(|tag| std::iter::repeat_n(*tag, factor)).collect();
-        self.tags = spread(&self.tags);
-        self.pcs = self
-            .pcs
-            .iter()
-            .flat_map(|pc| std::iter::repeat_n(*pc, factor))
-            .collect();
+        self.tags = spread(&self.tags, factor);
+        self.pcs = spread(&self.pcs, factor);
     }
 
     fn forget(&mut self, doomed: impl Fn(u64) -> bool) {
@@ -129,6 +124,10 @@ impl Column {
             .filter(|tag| doomed(**tag))
             .for_each(|tag| *tag = 0);
     }
+}
+
+fn spread<T: Copy>(entries: &[T], factor: usize) -> Vec<T> {
+    entries.iter().flat_map(|entry| std::iter::repeat_n(*entry, factor)).collect()
 }
 
 /// The visits of one block.

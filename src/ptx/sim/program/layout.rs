@@ -272,7 +272,7 @@ impl Layout {
     /// The function that an address names.
     pub fn function(&self, address: u64) -> Option<FuncId> {
         let offset = address.checked_sub(FUNCTIONS)?;
-        (offset % STRIDE == 0 && offset / STRIDE <= u64::from(u32::MAX)).then(|| FuncId((offset / STRIDE) as u32))
+        u32::try_from(offset / STRIDE).ok().filter(|_| offset % STRIDE == 0).map(FuncId)
     }
 }
 
