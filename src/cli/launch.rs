@@ -35,6 +35,13 @@ impl LaunchArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size([u32; 3]);
 
+impl Size {
+    /// The numbers.
+    pub fn get(self) -> [u32; 3] {
+        self.0
+    }
+}
+
 /// Reads the size of a block.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ pub mod needs;
 pub mod num;
 pub mod parse;
 pub mod print;
+pub mod sim;
 pub mod source;
 pub mod target;
 pub mod types;

@@ -1,0 +1,165 @@
+//! `cvt`.
+
+use super::super::lanes::{Slot, lanes};
+use super::decoder::{Decoder, Refused};
+use super::{Ins, Op};
+use crate::ptx::ir::Inst;
+use crate::ptx::num::Round;
+use crate::ptx::num::convert::Convert;
+use crate::ptx::types::{Kind, Type};
+
+/// The element type of a packed pair.
+fn element(ty: Type) -> Option<Type> {
+    Some(match ty {
+        Type::F16x2 => Type::F16,
+        Type::Bf16x2 => Type::Bf16,
+        Type::E4m3x2 => Type::E4m3,
+        Type::E5m2x2 => Type::E5m2,
+        Type::E3m2x2 => Type::E3m2,
+        Type::E2m3x2 => Type::E2m3,
+        Type::E2m1x2 => Type::E2m1,
+        _ => return None,
+    })
+}
+
+/// Bits that an element takes in a packed pair.
+fn element_bits(ty: Type) -> u32 {
+    match ty {
+        Type::F16x2 | Type::Bf16x2 => 16,
+        Type::E2m1x2 => 4,
+        _ => 8,
+    }
+}
+
+impl Decoder<'_> {
+    /// `cvt`.
+    pub(super) fn cvt(&mut self, inst: &Inst) -> Result<(), Refused> {
+        let &[to, from] = inst.op.types.as_slice() else {
+            return Err("its types".into());
+        };
+        let odd = ["scaled::n2::ue8m0", "rs", "s2f6x2"];
+        if odd.iter().any(|name| inst.op.has(name)) {
+            return Err("a conversion of this kind".into());
+        }
+        let integral = inst.op.mods().any(|name| matches!(name, "rni" | "rzi" | "rmi" | "rpi"));
+        let convert = Convert {
+            to,
+            from,
+            round: inst.op.mods().find_map(Round::from_name).unwrap_or(Round::Rn),
+            integral,
+            ftz: inst.op.has("ftz"),
+            sat: inst.op.has("sat"),
+            relu: inst.op.has("relu"),
+            finite: inst.op.has("satfinite"),
+        };
+        if element(to).is_some() || element(from).is_some() {
+            return self.cvt_packed(inst, convert);
+        }
+        convert.apply(0).ok_or("a conversion of this kind")?;
+        let (d, a) = (self.dest(inst, to)?, self.arg(inst, 1, from)?);
+        if self.cvt_fast(convert, d, a) {
+            return Ok(());
+        }
+        let fill = filler(to, d);
+        self.lanewise1(d, a, move |a| fill(convert.apply(a).unwrap_or(0)));
+        Ok(())
+    }
+
+    /// The conversions of which most code consists.
+    fn cvt_fast(&mut self, convert: Convert, d: Slot, a: Slot) -> bool {
+        let plain = convert == Convert::new(convert.to, convert.from);
+        let (to, from) = (convert.to, convert.from);
+        let op = match (d, a) {
+            _ if !plain => return false,
+            (Slot::Long(_), Slot::Word(_)) if from == Type::S32 && to.bits() == 64 && to.is_integral() => Op::WidenS,
+            (Slot::Long(_), Slot::Word(_)) if from == Type::U32 && to.bits() == 64 && to.is_integral() => Op::Widen,
+            (Slot::Word(_), Slot::Long(_))
+                if from.is_integral() && from.bits() == 64 && to.is_integral() && to.bits() == 32 =>
+            {
+                Op::Narrow
+            }
+            (Slot::Word(_), Slot::Word(_)) => match (to, from) {
+                (Type::F32, Type::S32) => Op::FloatS32,
+                (Type::F32, Type::U32) => Op::FloatU32,
+                (Type::F32, Type::F16) => Op::FromHalf,
+                (Type::F32, Type::Bf16) => Op::FromBrain,
+                _ => return false,
+            },
+            _ => return false,
+        };
+        let row = |slot| match slot {
+            Slot::Word(at) | Slot::Long(at) => at,
+            _ => 0,
+        };
+        self.push(Ins {
+            d: row(d),
+            a: row(a),
+            ..Ins::plain(op)
+        });
+        true
+    }
+
+    /// To and from packed pairs: the first of two sources goes to the upper half.
+    fn cvt_packed(&mut self, inst: &Inst, convert: Convert) -> Result<(), Refused> {
+        let (to, from) = (convert.to, convert.from);
+        let one = Convert {
+            to: element(to).ok_or("a conversion of this kind")?,
+            from: element(from).unwrap_or(from),
+            ..convert
+        };
+        one.apply(0).ok_or("a conversion of this kind")?;
+        let (d, a) = (self.dest(inst, to)?, self.arg(inst, 1, from)?);
+        let out = element_bits(to);
+        let convert = move |bits: u64| one.apply(bits).unwrap_or(0);
+        if element(from).is_some() {
+            let into = element_bits(from);
+            let low = (1u64 << into) - 1;
+            self.lanewise1(d, a, move |a| convert(a & low) | convert(a >> into & low) << out);
+        } else {
+            let b = self.arg(inst, 2, from)?;
+            self.lanewise2(d, a, b, move |a, b| convert(b) | convert(a) << out);
+        }
+        Ok(())
+    }
+
+    /// `cvt.pack`.
+    pub(super) fn cvt_pack(&mut self, inst: &Inst) -> Result<(), Refused> {
+        let name = inst.op.mods().nth(2).unwrap_or_default();
+        let signed = name.starts_with('s');
+        let bits: u32 = name.get(1..).and_then(|digits| digits.parse().ok()).ok_or("its type")?;
+        let d = self.dest(inst, Type::U32)?;
+        let (a, b) = (self.arg(inst, 1, Type::S32)?, self.arg(inst, 2, Type::S32)?);
+        let c = match inst.operands.len() {
+            4 => Some(self.arg(inst, 3, Type::B32)?),
+            _ => None,
+        };
+        let (least, most) = match signed {
+            true => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
+            false => (0, (1i64 << bits) - 1),
+        };
+        let clamp = move |value: u64| (i64::from(value as i32).clamp(least, most) as u64) & ((1 << bits) - 1);
+        self.step(Box::new(move |file, mask| {
+            for lane in lanes(mask) {
+                let pair = clamp(file.read(b, lane)) | clamp(file.read(a, lane)) << bits;
+                let above = c.map_or(0, |c| file.read(c, lane) << (2 * bits));
+                file.write(d, lane, (pair | above) & u64::from(u32::MAX));
+            }
+        }));
+        Ok(())
+    }
+}
+
+/// Extends a value of that type to the width of a register.
+pub fn filler(ty: Type, d: Slot) -> impl Fn(u64) -> u64 + Send + Sync + Copy + 'static {
+    let shift = 64 - ty.bits().min(64);
+    let signed = ty.kind() == Kind::Signed;
+    let narrow = matches!(d, Slot::Word(_));
+    move |bits| {
+        let value = if signed {
+            ((bits << shift) as i64 >> shift) as u64
+        } else {
+            bits
+        };
+        if narrow { value & u64::from(u32::MAX) } else { value }
+    }
+}
