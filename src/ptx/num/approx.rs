@@ -160,34 +160,46 @@ fn log2(x: f64) -> f64 {
     // ln m = 2 (s + s^3/3 + s^5/5 + ...) with s at most 0.172.
     let s = (m - 1.0) / (m + 1.0);
     let square = s * s;
-    let mut series = 0.0;
-    for k in (0..12).rev() {
-        series = series * square + 1.0 / f64::from(2 * k + 1);
-    }
+    let series = LOGARITHM.iter().rev().fold(0.0, |sum, term| sum * square + term);
     n as f64 + 2.0 * std::f64::consts::LOG2_E * s * series
 }
 
+/// The reciprocals of the odd numbers.
+const LOGARITHM: [f64; 12] = {
+    let mut terms = [1.0; 12];
+    let mut k = 1;
+    while k < 12 {
+        terms[k] = 1.0 / (2 * k + 1) as f64;
+        k += 1;
+    }
+    terms
+};
+
+/// Adding it rounds a number below 2^51 to an integer, which then stands in the last bits.
+const TO_INTEGER: f64 = 6_755_399_441_055_744.0;
+
 /// 2 to the power; NaN stays NaN.
+#[inline(always)]
 fn exp2(x: f64) -> f64 {
     // Beyond these everything over- or underflows in every format asked for.
     let x = x.clamp(-1000.0, 1000.0);
-    let n = x.round_ties_even();
-    scale(natural_exp_series((x - n) * std::f64::consts::LN_2), n)
+    let moved = x + TO_INTEGER;
+    let n = moved.to_bits().wrapping_sub(TO_INTEGER.to_bits());
+    let rest = (x - (moved - TO_INTEGER)) * std::f64::consts::LN_2;
+    let series = EXPONENTIAL.iter().rev().fold(0.0, |sum, term| sum * rest + term);
+    series * f64::from_bits(n.wrapping_add(1023) << 52)
 }
 
-/// `value * 2^n` for an integer n of at most 1000; NaN stays NaN.
-fn scale(value: f64, n: f64) -> f64 {
-    value * f64::from_bits(((n as i64 + 1023) as u64) << 52)
-}
-
-/// e to the power, for at most 0.35 in magnitude.
-fn natural_exp_series(x: f64) -> f64 {
-    let mut sum = 1.0;
-    for k in (1..15).rev() {
-        sum = 1.0 + sum * x / f64::from(k);
+/// The reciprocals of the factorials: enough for 2^-42 with at most 0.35 in magnitude.
+const EXPONENTIAL: [f64; 12] = {
+    let mut terms = [1.0; 12];
+    let mut k = 1;
+    while k < 12 {
+        terms[k] = terms[k - 1] / k as f64;
+        k += 1;
     }
-    sum
-}
+    terms
+};
 
 fn hyperbolic_tangent(x: f64) -> f64 {
     let magnitude = x.abs();
@@ -259,19 +271,25 @@ fn reduce(a: u32) -> (u32, f64) {
 /// For at most pi/4 in magnitude.
 fn sine(x: f64) -> f64 {
     let square = x * x;
-    let mut sum = 1.0;
-    for k in (1..10).rev() {
-        sum = 1.0 - sum * square / f64::from(2 * k * (2 * k + 1));
-    }
-    x * sum
+    x * SINE.iter().rev().fold(0.0, |sum, term| sum * square + term)
 }
 
 /// For at most pi/4 in magnitude.
 fn cosine(x: f64) -> f64 {
     let square = x * x;
-    let mut sum = 1.0;
-    for k in (1..10).rev() {
-        sum = 1.0 - sum * square / f64::from(2 * k * (2 * k - 1));
+    COSINE.iter().rev().fold(0.0, |sum, term| sum * square + term)
+}
+
+/// The terms of the series of the sine, and of the cosine: one over the factorials, with alternating signs.
+const SINE: [f64; 9] = alternating(1);
+const COSINE: [f64; 9] = alternating(0);
+
+const fn alternating(odd: usize) -> [f64; 9] {
+    let mut terms = [1.0; 9];
+    let mut k = 1;
+    while k < 9 {
+        terms[k] = -terms[k - 1] / ((2 * k + odd) * (2 * k + odd - 1)) as f64;
+        k += 1;
     }
-    sum
+    terms
 }

@@ -191,7 +191,7 @@ fn integral(value: f64, round: Round) -> f64 {
 }
 
 /// `cvt.rn.f16.f32`.
-#[inline]
+#[inline(always)]
 pub fn f16_from_f32(a: u32) -> u16 {
     super::half::from_single(F16, a, Round::Rn)
 }
@@ -227,13 +227,20 @@ pub fn tf32(a: u32, round: Round) -> u32 {
 /// `cvt.rzi.s32.f32` and `.rni`, `.rmi`, `.rpi`.
 #[inline(always)]
 pub fn s32_from_f32(a: u32, round: Round) -> i32 {
-    integral(f64::from(f32::from_bits(a)), round) as i32
+    match round {
+        // The cast itself goes towards zero, clamps, and makes zero of NaN.
+        Round::Rz => f32::from_bits(a) as i32,
+        _ => integral(f64::from(f32::from_bits(a)), round) as i32,
+    }
 }
 
 /// `cvt.rzi.u32.f32` and `.rni`, `.rmi`, `.rpi`.
 #[inline(always)]
 pub fn u32_from_f32(a: u32, round: Round) -> u32 {
-    integral(f64::from(f32::from_bits(a)), round) as u32
+    match round {
+        Round::Rz => f32::from_bits(a) as u32,
+        _ => integral(f64::from(f32::from_bits(a)), round) as u32,
+    }
 }
 
 /// `cvt.rn.f32.s32`.

@@ -35,28 +35,57 @@ pub fn f16_to_single(a: u16) -> u32 {
     sign | scaled | top
 }
 
-/// The value as `.f32` rounded to the format.
-#[inline]
+/// A `.f32` rounded to the format.
+#[inline(always)]
 pub fn from_single(format: Format, a: u32, round: Round) -> u16 {
-    format.encode(f64::from(f32::from_bits(a)), round, false) as u16
+    narrow(format, f64::from(f32::from_bits(a)), round)
+}
+
+/// A double, itself exact or rounded to odd, rounded to the format.
+#[inline(always)]
+pub fn narrow(format: Format, value: f64, round: Round) -> u16 {
+    if round == Round::Rn {
+        return nearest(format, value);
+    }
+    format.encode(value, round, false) as u16
+}
+
+/// Without branches: adding and subtracting a number whose last place is the format's rounds to that place.
+#[inline(always)]
+fn nearest(format: Format, value: f64) -> u16 {
+    let bias = format.bias();
+    let magnitude = value.abs();
+    let exponent = ((magnitude.to_bits() >> 52) as i32).clamp(1024 - bias, 1024 + bias);
+    let coarse = f64::from_bits(((exponent + 52 - format.fraction as i32) as u64) << 52);
+    let rounded = (magnitude + coarse) - coarse;
+    // Now it is a number of the format or infinite: the move to the narrower exponent is exact.
+    let bits = if format == BF16 {
+        (rounded as f32).to_bits() >> 16
+    } else {
+        let least_beyond = 65536.0;
+        let scale = f32::from_bits((127 - 112) << 23);
+        (rounded.min(least_beyond) as f32 * scale).to_bits() >> 13
+    };
+    let sign = (value.to_bits() >> 48) as u16 & 0x8000;
+    if value.is_nan() { 0x7fff } else { bits as u16 | sign }
+}
+
+#[inline(always)]
+fn flush(format: Format, a: u16) -> u16 {
+    format.flush(u64::from(a)) as u16
 }
 
 #[inline(always)]
 fn enter(format: Format, a: u16, mode: Mode) -> f64 {
-    let a = u64::from(a);
-    let a = if mode.ftz { format.flush(a) } else { a };
-    format.decode(a)
+    let a = if mode.ftz { flush(format, a) } else { a };
+    f64::from(f32::from_bits(to_single(format, a)))
 }
 
 #[inline(always)]
 fn leave(format: Format, value: f64, mode: Mode) -> u16 {
-    let result = format.encode(value, mode.round, false);
-    let result = if mode.ftz { format.flush(result) } else { result };
-    if mode.sat {
-        saturate(format, result as u16)
-    } else {
-        result as u16
-    }
+    let result = narrow(format, value, mode.round);
+    let result = if mode.ftz { flush(format, result) } else { result };
+    if mode.sat { saturate(format, result) } else { result }
 }
 
 /// Clamped to [0, 1]: NaN and -0 become +0.
@@ -139,8 +168,8 @@ pub fn max(format: Format, a: u16, b: u16, mode: Extreme) -> u16 {
 /// Both formats embed in `.f32` with order and sign, so the wider operation picks, and its pick converts back exactly.
 #[inline]
 fn extreme(format: Format, a: u16, b: u16, mode: Extreme, pick: fn(u32, u32, Extreme) -> u32) -> u16 {
-    let flush = |x: u16| if mode.ftz { format.flush(u64::from(x)) as u16 } else { x };
-    let (a, b) = (to_single(format, flush(a)), to_single(format, flush(b)));
+    let enter = |x: u16| to_single(format, if mode.ftz { flush(format, x) } else { x });
+    let (a, b) = (enter(a), enter(b));
     let picked = pick(a, b, Extreme { ftz: false, ..mode });
     from_single(format, picked, Round::Rz)
 }

@@ -19,16 +19,14 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape a modifier names, without the dot: `m16n8k16`.
+    /// The shape a modifier names, without the dot: `m16n8k16`. Every side of one is a power of two of at most 256, and
+    /// a warp has an element for each lane in each matrix.
     pub fn from_name(name: &str) -> Option<Shape> {
         let (m, rest) = name.strip_prefix('m')?.split_once('n')?;
         let (n, k) = rest.split_once('k')?;
-        let number = |text: &str| text.parse().ok().filter(|n| (1..=256).contains(n));
-        Some(Shape {
-            m: number(m)?,
-            n: number(n)?,
-            k: number(k)?,
-        })
+        let number = |text: &str| text.parse().ok().filter(|n: &u32| n.is_power_of_two() && *n <= 256);
+        let (m, n, k) = (number(m)?, number(n)?, number(k)?);
+        (m.min(n) >= 8 && k >= 4).then_some(Shape { m, n, k })
     }
 }
 
@@ -43,15 +41,17 @@ pub enum Side {
     C,
 }
 
-/// How the lanes of a warp hold a matrix.
+/// How the lanes of a warp hold a matrix, whose sides are powers of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fragment {
     /// Rows of the matrix.
     pub rows: u32,
     /// Columns of the matrix.
     pub cols: u32,
-    /// Adjacent elements of one lane, in one register where they fit.
+    /// Adjacent elements of one lane, in one register where they fit: the power of two.
     run: u32,
+    /// Tiles one below the other: the power of two.
+    tiles: u32,
     /// Runs go along columns.
     transposed: bool,
 }
@@ -74,10 +74,12 @@ impl Fragment {
     }
 
     const fn of(rows: u32, cols: u32, run: u32, transposed: bool) -> Fragment {
+        let height = if transposed { cols } else { rows };
         Fragment {
             rows,
             cols,
-            run,
+            run: run.trailing_zeros(),
+            tiles: (height / 8).trailing_zeros() % 32,
             transposed,
         }
     }
@@ -85,36 +87,28 @@ impl Fragment {
     /// Elements of the matrix in each lane.
     #[inline]
     pub const fn elements(self) -> u32 {
-        self.rows * self.cols / 32
+        let shared = self.rows * self.cols / 32;
+        if shared == 0 { 1 } else { shared }
     }
 
     /// Row and column of a lane's element. Elements beyond the lane's share are the first ones again.
     #[inline]
     pub const fn place(self, lane: u32, element: u32) -> (u32, u32) {
-        let height = if self.transposed { self.cols } else { self.rows };
-        let element = if self.elements() == 0 {
-            0
-        } else {
-            element % self.elements()
-        };
-        let (tile, within) = (element / self.run, element % self.run);
-        let tiles_down = if height < 8 { 1 } else { height / 8 };
-        let row = 8 * (tile % tiles_down) + lane / 4;
-        let col = 4 * self.run * (tile / tiles_down) + self.run * (lane % 4) + within;
+        let element = element & (self.elements() - 1);
+        let (tile, within) = (element >> self.run, element & ((1 << self.run) - 1));
+        let (down, across) = (tile & ((1 << self.tiles) - 1), tile >> self.tiles);
+        let row = 8 * down + lane / 4;
+        let col = ((4 * across + lane % 4) << self.run) + within;
         if self.transposed { (col, row) } else { (row, col) }
     }
 }
 
 impl Fragment {
-    /// The place of a lane's element in a table of the matrix's lines: rows, or columns of a matrix held by columns.
+    /// The place of a lane's element in a table of the matrix, row after row.
     #[inline]
     pub(super) const fn index(self, lane: u32, element: u32) -> usize {
         let (row, col) = self.place(lane, element);
-        (if self.transposed {
-            col * self.rows + row
-        } else {
-            row * self.cols + col
-        }) as usize
+        (row * self.cols + col) as usize
     }
 }
 

@@ -124,12 +124,21 @@ pub fn odd(sum: f64, error: f64) -> f64 {
 }
 
 /// Rounds a double, itself exact or rounded to odd, to `.f32`.
-#[inline]
+///
+/// What was rounded to nearest and went the wrong way is moved back by one place.
+#[inline(always)]
 pub fn narrow(value: f64, round: Round) -> u32 {
-    if round == Round::Rn {
-        return bits(value as f32);
-    }
-    F32.encode(value, round, false) as u32
+    let nearest = value as f32;
+    let back = f64::from(nearest);
+    let directed = match round {
+        Round::Rn => nearest,
+        Round::Rz if back.abs() > value.abs() => f32::from_bits(nearest.to_bits() - 1),
+        Round::Rm if back > value => nearest.next_down(),
+        Round::Rp if back < value => nearest.next_up(),
+        Round::Rna => return F32.encode(value, round, false) as u32,
+        _ => nearest,
+    };
+    bits(directed)
 }
 
 #[inline(always)]

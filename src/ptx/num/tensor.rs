@@ -6,9 +6,8 @@
 
 use super::convert::format;
 use super::double;
-use super::format::{Format, TF32};
-use super::half::f16_to_single;
-use super::int::Int;
+use super::format::{F16, Format, TF32};
+use super::half::{self, f16_to_single};
 use super::matrix::{BitOp, Fragment, Shape, Side, quad, quad_factor, quad_sum};
 use super::round::Round;
 use super::single;
@@ -19,8 +18,12 @@ pub type Lanes = [u32; 32];
 /// A 64-bit register of every lane.
 pub type WideLanes = [u64; 32];
 
-/// The largest factor: 16 by 128.
-const ROOM: usize = 2048;
+/// The largest factor: 16 by 64.
+const LARGE: usize = 1024;
+/// Enough for most: 16 by 16.
+const SMALL: usize = 256;
+/// The largest sum: 16 by 16.
+const SUMS: usize = 256;
 
 /// A product of matrices of narrow elements in 32-bit registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,14 +51,14 @@ impl Product {
     /// Multiplies: registers of A, B and C, as many as the shape takes, and room for those of D. Missing ones count as
     /// zero. `None` if the types are not those of a product.
     pub fn apply(&self, a: &[Lanes], b: &[Lanes], c: &[Lanes], d: &mut [Lanes]) -> Option<()> {
-        if self.a == Type::B1 {
-            self.bits(a, b, c, d);
-        } else if self.a.kind() == Kind::Float {
-            let left = spread(self.fragment(Side::A), self.slot, a, self.reader(self.a)?);
-            let right = spread(self.fragment(Side::B), self.slot, b, self.reader(self.b)?);
-            self.floats(&left, &right, None, c, d);
-        } else {
-            self.ints(a, b, c, d);
+        let Shape { m, n, k } = self.shape;
+        let small = m.max(n) * k <= SMALL as u32;
+        match self.a.kind() {
+            Kind::Bits => self.bits(a, b, c, d),
+            Kind::Float if small => self.floats::<SMALL>(a, b, c, d)?,
+            Kind::Float => self.floats::<LARGE>(a, b, c, d)?,
+            _ if small => self.ints::<SMALL>(a, b, c, d),
+            _ => self.ints::<LARGE>(a, b, c, d),
         }
         Some(())
     }
@@ -64,57 +67,53 @@ impl Product {
         Fragment::new(self.shape, side, self.slot)
     }
 
-    /// How the bits of an element become a number.
-    fn reader(&self, ty: Type) -> Option<impl Fn(u32) -> f32 + use<>> {
-        let format = format(ty)?;
-        let slot = self.slot;
-        Some(move |bits| read(ty, format, slot, bits))
-    }
-
-    /// Adds the products to the accumulator. The scales, if any, apply to the products of (row, column, `k`).
-    pub(super) fn floats(
-        &self,
-        a: &[f32; ROOM],
-        b: &[f32; ROOM],
-        scale: Option<&dyn Fn(u32, u32, u32) -> f64>,
-        c: &[Lanes],
-        d: &mut [Lanes],
-    ) {
-        let k = self.shape.k as usize;
-        for_each(self.shape, |lane, element, row, col| {
-            let mut sum = accumulator(self.c, c, lane, element);
-            for i in 0..k {
-                let product = factor(a, row, k, i) * factor(b, col, k, i);
-                sum += scale.map_or(product, |scale| product * scale(row, col, i as u32));
-            }
-            settle(self.d, d, lane, element, sum);
+    fn floats<const N: usize>(&self, a: &[Lanes], b: &[Lanes], c: &[Lanes], d: &mut [Lanes]) -> Option<()> {
+        let (left, right) = (format(self.a)?, format(self.b)?);
+        let left: [_; N] = spread(self.fragment(Side::A), self.slot, a, |bits| {
+            read(self.a, left, self.slot, bits)
         });
+        let right: [_; N] = spread(self.fragment(Side::B), self.slot, b, |bits| {
+            read(self.b, right, self.slot, bits)
+        });
+        let mut sums = [0.0; SUMS];
+        for_each(self.shape, |lane, element, place| {
+            put(&mut sums, place, accumulator(self.c, c, lane, element))
+        });
+        // Products are exact, so this is not fused.
+        multiply(self.shape, &left, &right, &mut sums, |sum, x, y| sum + x * y);
+        for_each(self.shape, |lane, element, place| {
+            settle(self.d, d, lane, element, get(&sums, place))
+        });
+        Some(())
     }
 
-    fn ints(&self, a: &[Lanes], b: &[Lanes], c: &[Lanes], d: &mut [Lanes]) {
+    fn ints<const N: usize>(&self, a: &[Lanes], b: &[Lanes], c: &[Lanes], d: &mut [Lanes]) {
         let reader = |ty: Type| {
             let (shift, signed) = (32 - self.slot, ty.kind() == Kind::Signed);
             move |bits: u32| {
                 let top = bits << shift;
                 if signed {
-                    top as i32 >> shift
+                    top.cast_signed() >> shift
                 } else {
-                    (top >> shift) as i32
+                    (top >> shift).cast_signed()
                 }
             }
         };
-        let left = spread(self.fragment(Side::A), self.slot, a, reader(self.a));
-        let right = spread(self.fragment(Side::B), self.slot, b, reader(self.b));
-        let k = self.shape.k as usize;
-        for_each(self.shape, |lane, element, row, col| {
-            let products = (0..k).map(|i| i64::from(at(&left, row, k, i)) * i64::from(at(&right, col, k, i)));
-            let sum = products.sum::<i64>() + i64::from(get(c, element, lane) as i32);
+        let left: [_; N] = spread(self.fragment(Side::A), self.slot, a, reader(self.a));
+        let right: [_; N] = spread(self.fragment(Side::B), self.slot, b, reader(self.b));
+        // At most 256 products of 16 bits: they fit.
+        let mut sums = [0i32; SUMS];
+        multiply(self.shape, &left, &right, &mut sums, |sum, x, y| {
+            sum.wrapping_add(x.wrapping_mul(y))
+        });
+        for_each(self.shape, |lane, element, place| {
+            let (sum, start) = (get(&sums, place), lane_of(c, element, lane).cast_signed());
             let result = if self.satfinite {
-                i32::clamp_from(sum.into())
+                sum.saturating_add(start)
             } else {
-                sum as i32
+                sum.wrapping_add(start)
             };
-            put(d, element, lane, result.cast_unsigned());
+            set_lane(d, element, lane, result.cast_unsigned());
         });
     }
 
@@ -124,19 +123,23 @@ impl Product {
             k: self.shape.k / 32,
             ..self.shape
         };
-        let left = spread(Fragment::new(words, Side::A, 32), 32, a, |word| word);
+        let left: [_; SMALL] = spread(Fragment::new(words, Side::A, 32), 32, a, |word| word);
         let right = spread(Fragment::new(words, Side::B, 32), 32, b, |word| word);
-        let k = words.k as usize;
-        for_each(words, |lane, element, row, col| {
-            let ones = |i: usize| {
-                let (x, y) = (at(&left, row, k, i), at(&right, col, k, i));
-                match self.bits {
-                    BitOp::Xor => (x ^ y).count_ones(),
-                    BitOp::And => (x & y).count_ones(),
-                }
+        let mut sums = [0; SUMS];
+        multiply(words, &left, &right, &mut sums, |sum, x, y| {
+            let product = match self.bits {
+                BitOp::Xor => x ^ y,
+                BitOp::And => x & y,
             };
-            let sum = (0..k).map(ones).sum::<u32>();
-            put(d, element, lane, get(c, element, lane).wrapping_add(sum));
+            sum + product.count_ones()
+        });
+        for_each(words, |lane, element, place| {
+            set_lane(
+                d,
+                element,
+                lane,
+                lane_of(c, element, lane).wrapping_add(get(&sums, place)),
+            );
         });
     }
 }
@@ -144,64 +147,95 @@ impl Product {
 /// The number an element's bits stand for. What of a `.tf32` is below its precision is ignored, as hardware does; fp4 in a
 /// slot of eight bits stands in the middle.
 #[inline]
-fn read(ty: Type, format: Format, slot: u32, bits: u32) -> f32 {
-    match ty {
-        Type::F16 => f32::from_bits(f16_to_single(bits as u16)),
-        Type::Bf16 => f32::from_bits(bits << 16),
-        Type::Tf32 => f32::from_bits(bits & !((1 << (23 - TF32.fraction)) - 1)),
-        Type::E2m1 if slot == 8 => format.decode(u64::from(bits >> 2)) as f32,
-        _ => format.decode(u64::from(bits)) as f32,
-    }
+fn read(ty: Type, format: Format, slot: u32, bits: u32) -> f64 {
+    let single = match ty {
+        Type::F16 => f16_to_single(bits as u16),
+        Type::Bf16 => bits << 16,
+        Type::Tf32 => bits & !((1 << (23 - TF32.fraction)) - 1),
+        Type::E2m1 if slot == 8 => return format.decode(u64::from(bits >> 2)),
+        _ => return format.decode(u64::from(bits)),
+    };
+    f64::from(f32::from_bits(single))
 }
 
-/// A factor as a table, line after line of `k` elements: rows of A, columns of B.
-fn spread<T: Copy + Default>(fragment: Fragment, slot: u32, registers: &[Lanes], read: impl Fn(u32) -> T) -> [T; ROOM] {
-    let mut out = [T::default(); ROOM];
-    let per_register = 32 / slot.clamp(1, 32);
-    let mask = u32::MAX >> (32 - slot.clamp(1, 32));
+/// A factor as a table, row after row.
+fn spread<T: Copy + Default, const N: usize>(
+    fragment: Fragment,
+    slot: u32,
+    registers: &[Lanes],
+    read: impl Fn(u32) -> T,
+) -> [T; N] {
+    let mut out = [T::default(); N];
+    let slot = slot.clamp(1, 32);
+    let (per_register, mask) = (32 / slot, u32::MAX >> (32 - slot));
     for element in 0..fragment.elements() {
-        for lane in 0..32 {
-            let word = get(registers, element / per_register, lane);
-            let bits = word >> (element % per_register * slot) & mask;
-            if let Some(place) = out.get_mut(fragment.index(lane, element)) {
-                *place = read(bits);
-            }
+        let (register, shift) = (element / per_register, element % per_register * slot);
+        for (lane, word) in registers.get(register as usize).into_iter().flatten().enumerate() {
+            put(
+                &mut out,
+                fragment.index(lane as u32, element),
+                read(word >> shift & mask),
+            );
         }
     }
     out
 }
 
+/// Adds the products to the sums, over rising `k`. The number of columns is a multiple of eight.
 #[inline(always)]
-fn at<T: Copy + Default>(table: &[T; ROOM], line: u32, k: usize, i: usize) -> T {
-    table.get(line as usize * k + i).copied().unwrap_or_default()
+fn multiply<T: Copy + Default, S: Copy, const N: usize>(
+    shape: Shape,
+    a: &[T; N],
+    b: &[T; N],
+    sums: &mut [S; SUMS],
+    op: impl Fn(S, T, T) -> S,
+) {
+    let (n, k) = (shape.n as usize, shape.k as usize);
+    for (row, line) in sums.chunks_exact_mut(n.max(8)).take(shape.m as usize).enumerate() {
+        let left = a.get(row * k..(row + 1) * k).unwrap_or(&[]);
+        for (block, sum) in line.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            for (x, right) in left.iter().zip(b.chunks_exact(n.max(8))) {
+                if let Some(right) = right.as_chunks::<8>().0.get(block) {
+                    *sum = std::array::from_fn(|i| op(sum[i], *x, right[i]));
+                }
+            }
+        }
+    }
 }
 
 #[inline(always)]
-fn factor(table: &[f32; ROOM], line: u32, k: usize, i: usize) -> f64 {
-    f64::from(at(table, line, k, i))
+fn get<T: Copy + Default, const N: usize>(table: &[T; N], place: usize) -> T {
+    table.get(place).copied().unwrap_or_default()
 }
 
 #[inline(always)]
-fn get(registers: &[Lanes], register: u32, lane: u32) -> u32 {
+fn put<T, const N: usize>(table: &mut [T; N], place: usize, value: T) {
+    if let Some(slot) = table.get_mut(place) {
+        *slot = value;
+    }
+}
+
+#[inline(always)]
+fn lane_of<T: Copy + Default>(registers: &[[T; 32]], register: u32, lane: u32) -> T {
     registers
         .get(register as usize)
-        .map_or(0, |lanes| lanes[lane as usize % 32])
+        .map_or(T::default(), |lanes| lanes[lane as usize % 32])
 }
 
 #[inline(always)]
-fn put(registers: &mut [Lanes], register: u32, lane: u32, value: u32) {
+fn set_lane<T>(registers: &mut [[T; 32]], register: u32, lane: u32, value: T) {
     if let Some(lanes) = registers.get_mut(register as usize) {
         lanes[lane as usize % 32] = value;
     }
 }
 
-/// Calls for every element of the accumulator: lane, element, row, column.
-fn for_each(shape: Shape, mut visit: impl FnMut(u32, u32, u32, u32)) {
+/// Calls for every element of the accumulator: lane, element, place in the table of sums.
+#[inline(always)]
+fn for_each(shape: Shape, mut visit: impl FnMut(u32, u32, usize)) {
     let fragment = Fragment::new(shape, Side::C, 32);
     for element in 0..fragment.elements() {
         for lane in 0..32 {
-            let (row, col) = fragment.place(lane, element);
-            visit(lane, element, row, col);
+            visit(lane, element, fragment.index(lane, element));
         }
     }
 }
@@ -209,55 +243,52 @@ fn for_each(shape: Shape, mut visit: impl FnMut(u32, u32, u32, u32)) {
 /// An element of the accumulator: one to a register, or two halves.
 fn accumulator(ty: Type, c: &[Lanes], lane: u32, element: u32) -> f64 {
     if ty == Type::F16 {
-        let word = get(c, element / 2, lane);
+        let word = lane_of(c, element / 2, lane);
         let half = (word >> (16 * (element % 2))) as u16;
         f64::from(f32::from_bits(f16_to_single(half)))
     } else {
-        f64::from(f32::from_bits(get(c, element, lane)))
+        f64::from(f32::from_bits(lane_of(c, element, lane)))
     }
 }
 
 /// Rounds a sum and puts it where it belongs.
 fn settle(ty: Type, d: &mut [Lanes], lane: u32, element: u32, sum: f64) {
     if ty == Type::F16 {
-        let half = super::format::F16.encode(sum, Round::Rn, false) as u32;
+        let half = u32::from(half::narrow(F16, sum, Round::Rn));
         let shift = 16 * (element % 2);
-        let old = get(d, element / 2, lane) & !(0xffff << shift);
-        put(d, element / 2, lane, old | half << shift);
+        let old = lane_of(d, element / 2, lane) & !(0xffff << shift);
+        set_lane(d, element / 2, lane, old | half << shift);
     } else {
-        put(d, element, lane, single::narrow(sum, Round::Rn));
+        set_lane(d, element, lane, single::narrow(sum, Round::Rn));
     }
 }
 
 /// `mma` and `wmma.mma` of doubles.
 pub fn doubles(shape: Shape, round: Round, a: &[WideLanes], b: &[WideLanes], c: &[WideLanes], d: &mut [WideLanes]) {
-    let get = |registers: &[WideLanes], register: u32, lane: u32| {
-        registers
-            .get(register as usize)
-            .map_or(0, |lanes| lanes[lane as usize % 32])
-    };
     let table = |side: Side, registers: &[WideLanes]| {
         let fragment = Fragment::new(shape, side, 64);
-        let mut out = [0; 256];
+        let mut out = [0; SMALL];
         for element in 0..fragment.elements() {
             for lane in 0..32 {
-                if let Some(place) = out.get_mut(fragment.index(lane, element)) {
-                    *place = get(registers, element, lane);
-                }
+                put(
+                    &mut out,
+                    fragment.index(lane, element),
+                    lane_of(registers, element, lane),
+                );
             }
         }
         out
     };
     let (left, right) = (table(Side::A, a), table(Side::B, b));
-    for_each(shape, |lane, element, row, col| {
-        let line =
-            |table: &[u64; 256], line: u32, i: u32| table.get((line * shape.k + i) as usize).copied().unwrap_or(0);
-        let sum = (0..shape.k).fold(get(c, element, lane), |sum, i| {
-            double::fma_with(line(&left, row, i), line(&right, col, i), sum, round)
-        });
-        if let Some(lanes) = d.get_mut(element as usize) {
-            lanes[lane as usize % 32] = sum;
-        }
+    let mut sums = [0; SUMS];
+    for_each(shape, |lane, element, place| {
+        put(&mut sums, place, lane_of(c, element, lane))
+    });
+    multiply(shape, &left, &right, &mut sums, |sum, x, y| {
+        double::fma_with(x, y, sum, round)
+    });
+    for_each(shape, |lane, element, place| {
+        set_lane(d, element, lane, get(&sums, place))
     });
 }
 
@@ -281,8 +312,8 @@ impl Quads {
         for lane in 0..32 {
             let part = quad(lane) as usize;
             for element in 0..4 {
-                let half = |registers| {
-                    let word = get(registers, element / 2, lane);
+                let half = |registers: &[Lanes]| {
+                    let word = lane_of(registers, element / 2, lane);
                     f32::from_bits(f16_to_single((word >> (16 * (element % 2))) as u16))
                 };
                 let (row, k) = quad_factor(lane, element, self.a_row);

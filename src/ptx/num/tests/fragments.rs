@@ -14,7 +14,16 @@ fn shape(name: &str) -> Shape {
 #[test]
 fn shapes_have_names() {
     assert_eq!(shape("m16n8k256"), Shape { m: 16, n: 8, k: 256 });
-    for name in ["m16n8", "16n8k4", "m16n8k0", "m16nk8", "row", "m16n8k999"] {
+    for name in [
+        "m16n8",
+        "16n8k4",
+        "m16n8k0",
+        "m16nk8",
+        "row",
+        "m16n8k999",
+        "m16n8k12",
+        "m4n8k8",
+    ] {
         assert_eq!(Shape::from_name(name), None);
     }
 }

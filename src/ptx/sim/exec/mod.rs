@@ -13,6 +13,7 @@ mod cluster;
 mod fast;
 mod flow;
 mod grid;
+mod matrix;
 mod print;
 mod race;
 mod special;

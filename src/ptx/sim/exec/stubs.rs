@@ -6,7 +6,4 @@ use super::state::{Ctx, Split};
 impl Ctx<'_> {
     /// An asynchronous operation.
     pub fn asynchronous(&mut self, _what: &Async, _split: Split) {}
-
-    /// A matrix instruction.
-    pub fn matrix(&mut self, _at: u32, _split: Split) {}
 }

@@ -1,15 +1,237 @@
-//! Matrix instructions.
+//! Matrix instructions of a warp: `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
 
-use super::decoder::{Decoder, Refused};
-use crate::ptx::ir::Inst;
+use super::super::lanes::Slot;
+use super::decoder::{Decoder, Refused, long, word};
+use super::memory::order;
+use super::{Access, Extend, Rare, Together};
+use crate::ptx::ir::{Inst, Operand};
+use crate::ptx::num::Round;
+use crate::ptx::num::matrix::{BitOp, Fragment, Shape, Side};
+use crate::ptx::num::tensor::{Product, Quads};
+use crate::ptx::types::Type;
+use smallvec::SmallVec;
+
+/// The rows of registers that hold a fragment.
+pub type Rows = SmallVec<[u32; 8]>;
+
+/// The fragments of a product: D, A, B, C.
+pub type Fragments = [Rows; 4];
 
 /// A matrix instruction.
 #[derive(Clone, Debug)]
-pub enum Matrix {}
+pub enum Matrix {
+    /// A product of elements of at most 32 bits.
+    Product(Product, Fragments),
+    /// A product of doubles.
+    Doubles(Shape, Round, Fragments),
+    /// Four products at once.
+    Quads(Quads, Fragments),
+    /// `movmatrix`: destination, source.
+    Transpose(u32, u32),
+    /// `ldmatrix`, `stmatrix`: registers, whether transposed, whether stored.
+    Eights {
+        /// Where the rows begin, one a lane.
+        access: Access,
+        /// A register for each matrix.
+        rows: Rows,
+        /// `.trans`
+        trans: bool,
+        /// To memory.
+        store: bool,
+    },
+    /// `wmma.load`, `wmma.store`.
+    Tile(Box<Tile>),
+}
+
+/// A fragment's way to or from memory.
+#[derive(Clone, Debug)]
+pub struct Tile {
+    /// Where the matrix begins.
+    pub access: Access,
+    /// How the lanes hold it.
+    pub fragment: Fragment,
+    /// Bits of what is moved at once: an element, or a register full of narrower ones.
+    pub bits: u32,
+    /// Elements of the matrix in that.
+    pub elements: u32,
+    /// The registers: rows of words, or of longs for doubles.
+    pub rows: Rows,
+    /// Elements between the beginnings of rows, or of columns; without one they are dense.
+    pub stride: Option<Slot>,
+    /// Rows are contiguous, not columns.
+    pub row_major: bool,
+    /// To memory.
+    pub store: bool,
+}
 
 impl Decoder<'_> {
     /// `mma`, `ldmatrix` and the like.
-    pub(super) fn matrix(&mut self, _inst: &Inst) -> Result<(), Refused> {
-        Err("a matrix instruction".into())
+    pub(super) fn matrix(&mut self, inst: &Inst) -> Result<(), Refused> {
+        let matrix = match inst.op.base() {
+            "mma" => self.product(inst, true)?,
+            "wmma" if inst.op.has("mma") => self.product(inst, false)?,
+            "wmma" => self.tile(inst)?,
+            "movmatrix" => {
+                let (d, a) = (self.dest(inst, Type::B32)?, self.arg(inst, 1, Type::B32)?);
+                Matrix::Transpose(word(d)?, word(a)?)
+            }
+            _ => self.eights(inst)?,
+        };
+        let at = self.out.matrices.len() as u32;
+        self.out.matrices.push(matrix);
+        let all = self.constant(u64::from(u32::MAX), 32);
+        self.rare(Rare::Together(Together::Matrix(at), Some(all)));
+        Ok(())
+    }
+
+    /// The rows that an operand names, all of 64 bits or all of less.
+    fn rows(&mut self, inst: &Inst, at: usize, ty: Type, written: bool) -> Result<Rows, Refused> {
+        let operand = self.operand(inst, at)?;
+        let slots: Vec<Slot> = match operand {
+            Operand::Vector(parts) => {
+                let one = |part| {
+                    if written {
+                        self.target(part, ty)
+                    } else {
+                        self.source(part, ty)
+                    }
+                };
+                parts.iter().map(one).collect::<Result<_, _>>()?
+            }
+            Operand::Reg(reg) => {
+                let lanes = self
+                    .body
+                    .regs
+                    .get(reg.index())
+                    .map_or(1, |decl| u32::from(decl.lanes.max(1)));
+                (0..lanes)
+                    .map(|lane| self.register(*reg, lane))
+                    .collect::<Result<_, _>>()?
+            }
+            _ => return Err("a fragment of this kind".into()),
+        };
+        slots
+            .into_iter()
+            .map(|slot| if ty.bits() > 32 { long(slot) } else { word(slot) })
+            .collect()
+    }
+
+    fn product(&mut self, inst: &Inst, mma: bool) -> Result<Matrix, Refused> {
+        let odd = |name: &&str| name.starts_with("sp") || *name == "block_scale";
+        if let Some(name) = inst.op.mods().find(odd) {
+            return Err(format!("`.{name}`"));
+        }
+        let satfinite = inst.op.has("satfinite");
+        let shape = inst.op.mods().find_map(Shape::from_name).ok_or("its shape")?;
+        let [d, a, b, c] = match *inst.op.types.as_slice() {
+            [d, a, b, c] => [d, a, b, c],
+            // `wmma.mma` of `.f16` names the types of D and C alone.
+            [d, c] => [d, Type::F16, Type::F16, c],
+            _ => return Err("its types".into()),
+        };
+        if satfinite && d != Type::S32 {
+            return Err("`.satfinite` of floats".into());
+        }
+        let wide = if d == Type::F64 { Type::F64 } else { Type::B32 };
+        let fragments = [
+            self.rows(inst, 0, wide, true)?,
+            self.rows(inst, 1, wide, false)?,
+            self.rows(inst, 2, wide, false)?,
+            self.rows(inst, 3, wide, false)?,
+        ];
+        if d == Type::F64 {
+            let round = inst.op.mods().find_map(Round::from_name).unwrap_or(Round::Rn);
+            return Ok(Matrix::Doubles(shape, round, fragments));
+        }
+        if mma && shape == (Shape { m: 8, n: 8, k: 4 }) {
+            let mut layouts = inst.op.mods().filter(|name| matches!(*name, "row" | "col"));
+            let mut row = || layouts.next() == Some("row");
+            let (a_row, b_row) = (row(), row());
+            return Ok(Matrix::Quads(Quads { a_row, b_row, c, d }, fragments));
+        }
+        let bytes = inst.op.has("kind::f8f6f4");
+        let product = Product {
+            shape,
+            a,
+            b,
+            c,
+            d,
+            slot: if bytes {
+                8
+            } else {
+                a.bits().clamp(1, 32).next_power_of_two()
+            },
+            satfinite,
+            bits: if inst.op.has("and") { BitOp::And } else { BitOp::Xor },
+        };
+        Ok(Matrix::Product(product, fragments))
+    }
+
+    /// An access to memory by whole lanes.
+    fn matrix_access(&mut self, inst: &Inst, at: usize, ty: Type, bytes: u32) -> Result<Access, Refused> {
+        let Operand::Address(address) = self.operand(inst, at)? else {
+            return Err("an address of this kind".into());
+        };
+        let (address, offset) = self.address(address)?;
+        Ok(Access {
+            space: inst.op.space,
+            ty,
+            bytes,
+            address,
+            offset,
+            regs: SmallVec::new(),
+            extend: Extend::Zero,
+            order: order(inst),
+        })
+    }
+
+    fn eights(&mut self, inst: &Inst) -> Result<Matrix, Refused> {
+        if !inst.op.has("m8n8") {
+            return Err("a shape other than `.m8n8`".into());
+        }
+        let store = inst.op.base() == "stmatrix";
+        let access = self.matrix_access(inst, usize::from(!store), Type::B128, 16)?;
+        let rows = self.rows(inst, usize::from(store), Type::B32, !store)?;
+        Ok(Matrix::Eights {
+            access,
+            rows,
+            trans: inst.op.has("trans"),
+            store,
+        })
+    }
+
+    fn tile(&mut self, inst: &Inst) -> Result<Matrix, Refused> {
+        let store = inst.op.has("store");
+        let side = match () {
+            () if inst.op.has("a") => Side::A,
+            () if inst.op.has("b") => Side::B,
+            () => Side::C,
+        };
+        let ty = self.ty(inst)?;
+        let mut shape = inst.op.mods().find_map(Shape::from_name).ok_or("its shape")?;
+        let (bits, elements) = match ty.bits() {
+            1 => (32, 32),
+            4 => (32, 8),
+            bits => (bits, 1),
+        };
+        if ty == Type::B1 {
+            shape.k /= 32;
+        }
+        let fragment = Fragment::new(shape, side, if ty == Type::B1 { 32 } else { ty.bits() });
+        let wide = if ty == Type::F64 { Type::F64 } else { Type::B32 };
+        let tile = Tile {
+            access: self.matrix_access(inst, usize::from(!store), ty, bits / 8)?,
+            fragment,
+            bits,
+            elements,
+            rows: self.rows(inst, usize::from(store), wide, !store)?,
+            stride: match inst.operands.len() {
+                3 => Some(self.arg(inst, 2, Type::U32)?),
+                _ => None,
+            },
+            row_major: inst.op.has("row"),
+            store,
+        };
+        Ok(Matrix::Tile(Box::new(tile)))
     }
 }

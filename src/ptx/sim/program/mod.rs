@@ -28,6 +28,7 @@ pub use asynchronous::Async;
 pub use calls::{CallSite, Callee, Holder};
 pub use decoder::decode;
 pub use layout::{Layout, ParamSpec};
+pub use matrix::{Fragments, Matrix, Rows, Tile};
 pub use memory::SpaceOp;
 
 use super::fault::Site;
@@ -332,7 +333,7 @@ pub struct Program {
     /// The rest.
     pub rares: Vec<Rare>,
     /// Matrix instructions.
-    pub matrices: Vec<matrix::Matrix>,
+    pub matrices: Vec<Matrix>,
     /// Names of registers whose first write is watched.
     pub names: Vec<String>,
     /// The registers of a warp before it starts: constants are set.
