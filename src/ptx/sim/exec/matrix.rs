@@ -3,12 +3,12 @@
 use super::super::fault::{Fault, codes};
 use super::super::lanes::{Longs, Words, lanes};
 use super::super::memory::Visit;
-use super::super::program::{Access, Fragments, Matrix, Rows, Tile};
+use super::super::program::{Access, Fragments, Matrix, Rows, Scaled, Tile};
 use super::access::addresses;
 use super::state::{Ctx, Split};
 use crate::ptx::diag::Level;
 use crate::ptx::num::matrix::{Fragment, transpose};
-use crate::ptx::num::tensor::doubles;
+use crate::ptx::num::tensor::{Scales, doubles};
 use smallvec::SmallVec;
 
 impl Ctx<'_> {
@@ -34,6 +34,7 @@ impl Ctx<'_> {
                     self.put_long(*row, value, split.mask);
                 }
             }
+            Matrix::Scaled(scaled) => self.scaled(scaled, split.mask),
             Matrix::Transpose(d, a) => {
                 let value = self.words(&Rows::from_slice(&[*a])).first().map(transpose);
                 self.put_word(*d, &value.unwrap_or([0; 32]), split.mask);
@@ -96,6 +97,24 @@ impl Ctx<'_> {
         for (row, value) in rows[0].iter().zip(&d) {
             self.put_word(*row, value, mask);
         }
+    }
+
+    /// The selectors are those of the first lane; the ISA wants them alike in all lanes.
+    fn scaled(&mut self, scaled: &Scaled, mask: u32) {
+        let row = |row: u32| self.warp.file.words.get(row as usize).copied().unwrap_or([0; 32]);
+        let lane = mask.trailing_zeros() as usize & 31;
+        let [byte_a, lane_a, byte_b, lane_b] = scaled.from.map(|slot| self.warp.file.read(slot, lane) as u32);
+        let scales = Scales {
+            ty: scaled.ty,
+            chunks: scaled.chunks,
+            a: row(scaled.scales[0]),
+            a_from: (byte_a & 3, lane_a),
+            b: row(scaled.scales[1]),
+            b_from: (byte_b & 3, lane_b),
+        };
+        self.on_words(&scaled.fragments, mask, |[a, b, c], d| {
+            scaled.product.apply_scaled(a, b, c, d, &scales);
+        });
     }
 
     /// What a lane reads there; zero where it may not.

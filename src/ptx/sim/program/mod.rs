@@ -28,7 +28,7 @@ pub use asynchronous::Async;
 pub use calls::{CallSite, Callee, Holder};
 pub use decoder::decode;
 pub use layout::{Layout, ParamSpec};
-pub use matrix::{Fragments, Matrix, Rows, Tile};
+pub use matrix::{Fragments, Matrix, Rows, Scaled, Tile};
 pub use memory::SpaceOp;
 
 use super::fault::Site;
