@@ -167,6 +167,7 @@ pub mod codes {
         FLOW004 "never-written-variable";
         FLOW007 "endless-loop";
         ASYNC001 "copy-not-awaited";
+        ASYNC004 "copy-over-unread";
         ASYNC005 "mbarrier-before-init";
         ASYNC006 "mbarrier-arrivals";
         ASYNC007 "mbarrier-bytes";

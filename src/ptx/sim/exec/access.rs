@@ -391,7 +391,14 @@ impl Ctx<'_> {
 
     /// Shared memory of a CTA of the cluster; without a rank in the address, of this one.
     fn locate_cluster(&self, address: u64, start: u64) -> Option<View> {
-        view(&self.program.layout.shared, address, start, self.hall.shared)
+        let rank = address >> super::cluster::RANK_AT;
+        if rank == 0 {
+            return view(&self.program.layout.shared, address, start, self.hall.shared);
+        }
+        let peer = *self.hall.peers.get(rank as usize - 1)?;
+        let start = start + (rank << super::cluster::RANK_AT);
+        let within = address & ((1 << super::cluster::RANK_AT) - 1);
+        view(&self.program.layout.shared, within, start, peer)
     }
 
     fn locate_rare(&self, space: Space, address: u64) -> Option<View> {

@@ -57,11 +57,17 @@ impl Ctx<'_> {
             return self.stop(Stop::Unsupported { site, what });
         };
         let again = self.is_active(split.frame, function);
-        if again && (routine.has_locals || !routine.arena.is_empty()) {
-            let what = "a function that calls itself and has local variables or parameters in memory".to_owned();
+        if again && routine.has_locals {
+            let what = "a function that calls itself and has local variables".to_owned();
             let site = self.site(split.pc);
             return self.stop(Stop::Unsupported { site, what });
         }
+        // Where a function calls itself, caller and callee have the same rows: arguments are read before those are saved.
+        let cargo: Vec<Cargo> = call
+            .args
+            .iter()
+            .map(|from| self.load_cargo(*from, split.mask))
+            .collect();
         let saved = again.then(|| Box::new(self.save(routine)));
         let frame = self.new_frame(Frame {
             parent: split.frame,
@@ -71,8 +77,8 @@ impl Ctx<'_> {
             function: function.0,
             saved,
         });
-        for (from, to) in call.args.iter().zip(&routine.params) {
-            self.pass(*from, *to, split.mask);
+        for (cargo, to) in cargo.iter().zip(&routine.params) {
+            self.unload(cargo, *to, split.mask);
         }
         self.put(Split {
             pc: routine.start,
@@ -114,17 +120,23 @@ impl Ctx<'_> {
         }
     }
 
-    fn save(&self, routine: &Routine) -> File {
+    fn save(&self, routine: &Routine) -> Saved {
         let file = &self.warp.file;
         let [words, longs, preds] = routine.rows.clone().map(|rows| rows.start as usize..rows.end as usize);
-        File {
-            words: file.words.get(words).map(<[_]>::to_vec).unwrap_or_default(),
-            longs: file.longs.get(longs).map(<[_]>::to_vec).unwrap_or_default(),
-            preds: file.preds.get(preds).map(<[_]>::to_vec).unwrap_or_default(),
+        Saved {
+            file: File {
+                words: file.words.get(words).map(<[_]>::to_vec).unwrap_or_default(),
+                longs: file.longs.get(longs).map(<[_]>::to_vec).unwrap_or_default(),
+                preds: file.preds.get(preds).map(<[_]>::to_vec).unwrap_or_default(),
+            },
+            arena: self.load_cargo(arena_of(routine), u32::MAX),
         }
     }
 
-    fn restore(&mut self, routine: &Routine, saved: &File, mask: u32) {
+    fn restore(&mut self, routine: &Routine, saved: &Saved, mask: u32) {
+        let here: Cargo = lanes(mask).filter_map(|lane| saved.arena.get(lane).cloned()).collect();
+        self.unload(&here, arena_of(routine), mask);
+        let saved = &saved.file;
         let file = &mut self.warp.file;
         let [words, longs, preds] = routine.rows.clone().map(|rows| rows.start as usize);
         for (at, row) in saved.words.iter().enumerate() {
@@ -156,21 +168,16 @@ impl Ctx<'_> {
             return self.exit(split.mask);
         };
         // The caller's registers may be the same rows: results wait until those are back.
-        let results: Vec<Vec<u128>> = routine
+        let results: Vec<Cargo> = routine
             .results
             .iter()
-            .map(|from| self.fetch(*from, split.mask))
+            .map(|from| self.load_cargo(*from, split.mask))
             .collect();
         if let Some(saved) = &frame.saved {
             self.restore(routine, saved, split.mask);
         }
-        for (values, to) in results.iter().zip(&call.results) {
-            self.deliver(values, *to, split.mask);
-        }
-        for (from, to) in routine.results.iter().zip(&call.results) {
-            if let (Holder::Bytes(..), Holder::Bytes(..)) = (from, to) {
-                self.pass(*from, *to, split.mask);
-            }
+        for (cargo, to) in results.iter().zip(&call.results) {
+            self.unload(cargo, *to, split.mask);
         }
         self.put(Split {
             pc: frame.back,
@@ -207,23 +214,61 @@ impl Ctx<'_> {
         }
     }
 
-    /// Copies an argument or result, whatever its size.
-    fn pass(&mut self, from: Holder, to: Holder, mask: u32) {
-        let (Holder::Bytes(from_at, size), Holder::Bytes(to_at, room)) = (from, to) else {
-            let values = self.fetch(from, mask);
-            return self.deliver(&values, to, mask);
-        };
+    /// What a holder has, of any size, one a lane.
+    fn load_cargo(&self, from: Holder, mask: u32) -> Cargo {
         let len = self.program.layout.arena_len as usize;
-        for lane in lanes(mask) {
-            let (from, to) = (lane * len + from_at as usize, lane * len + to_at as usize);
-            for byte in 0..size.min(room) as usize {
-                let arena = &mut self.warp.arena;
-                let value = arena.load(from + byte, 1);
-                match arena.is_written(from + byte, 1) {
-                    true => arena.store(to + byte, 1, value),
-                    false => arena.unmark(to + byte, 1),
+        let one = |lane: usize| match from {
+            Holder::Nowhere => Vec::new(),
+            Holder::Slot(slot, size) => {
+                let bytes = self.warp.file.read_wide(slot, lane).to_le_bytes();
+                bytes.into_iter().take(size as usize).map(Some).collect()
+            }
+            Holder::Bytes(at, size) => {
+                let start = lane * len + at as usize;
+                let arena = &self.warp.arena;
+                let byte = |at: usize| arena.is_written(at, 1).then(|| arena.load(at, 1) as u8);
+                (start..start + size as usize).map(byte).collect()
+            }
+        };
+        lanes(mask).map(one).collect()
+    }
+
+    /// Puts it into another holder.
+    fn unload(&mut self, cargo: &Cargo, to: Holder, mask: u32) {
+        let len = self.program.layout.arena_len as usize;
+        for (lane, bytes) in lanes(mask).zip(cargo) {
+            match to {
+                Holder::Nowhere => {}
+                Holder::Slot(slot, size) => {
+                    let kept = bytes.iter().take(size as usize).rev();
+                    let value = kept.fold(0, |value, byte| value << 8 | u128::from(byte.unwrap_or(0)));
+                    self.warp.file.write_wide(slot, lane, value);
+                }
+                Holder::Bytes(at, size) => {
+                    let start = lane * len + at as usize;
+                    for (at, byte) in (start..start + size as usize).zip(bytes) {
+                        match byte {
+                            Some(byte) => self.warp.arena.store(at, 1, u128::from(*byte)),
+                            None => self.warp.arena.unmark(at, 1),
+                        }
+                    }
                 }
             }
         }
     }
+}
+
+/// Bytes of an argument, one row a lane; `None` for those that nothing has written.
+type Cargo = Vec<Vec<Option<u8>>>;
+
+/// What a function held before it called itself.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    file: File,
+    arena: Cargo,
+}
+
+/// A function's part of the arena.
+fn arena_of(routine: &Routine) -> Holder {
+    Holder::Bytes(routine.arena.start, routine.arena.end - routine.arena.start)
 }

@@ -33,7 +33,7 @@ impl Ctx<'_> {
             }
         }
         let Some(at) = self.next() else {
-            return self.come_together();
+            return self.come_together() || self.wake();
         };
         let split = self.warp.splits.swap_remove(at);
         let limit = self.limit(&split);

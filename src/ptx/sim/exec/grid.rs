@@ -6,7 +6,7 @@ use super::super::program::Program;
 use super::super::{Limit, Stop};
 use super::barrier;
 use super::clock::Known;
-use super::state::{Bar, Ctx, Frame, Hall, Split, Wait, Warp, World};
+use super::state::{Bar, BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};
 use super::stuck;
 
 /// Slices a warp runs for in one turn.
@@ -158,6 +158,9 @@ fn build(program: &Program, world: &mut World, block: [u32; 3]) -> Cta {
         local: Block::unwritten(program.layout.local_len as usize * 32),
         arena: Block::unwritten(program.layout.arena_len as usize * 32),
         executed: 0,
+        groups: [[0; 32]; 2],
+        cluster_arrived: 0,
+        cluster_done: 0,
     };
     Cta {
         hall: Hall {
@@ -171,6 +174,8 @@ fn build(program: &Program, world: &mut World, block: [u32; 3]) -> Cta {
             touched: 0,
             peers: Vec::new(),
             rank: 0,
+            cluster_known: Known::default(),
+            cluster_over: Known::default(),
         },
         warps: (0..threads.div_ceil(32)).map(warp).collect(),
     }
@@ -188,6 +193,12 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, cta: [u32; 3], n
     hall.bars = vec![Bar::default(); 16];
     hall.live = hall.block.iter().product();
     hall.touched = 0;
+    hall.cluster_known = Known::default();
+    hall.cluster_over = Known::default();
+    let shared = BlockId::Shared(hall.shared as u32);
+    world.mbarriers.retain(|(block, _), _| *block != shared);
+    world.flights.retain(|(_, flight)| flight.to.block != shared);
+    world.sync.retain(|(block, _), _| *block != shared);
     let watched = program.watched();
     for warp in warps.iter_mut() {
         warp.live = warp.lanes;
@@ -210,6 +221,9 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, cta: [u32; 3], n
             saved: None,
         }];
         warp.executed = 0;
+        warp.groups = [[0; 32]; 2];
+        warp.cluster_arrived = 0;
+        warp.cluster_done = 0;
         for at in &watched {
             warp.file.preds[*at as usize] = 0;
         }
@@ -242,7 +256,7 @@ fn turns(program: &Program, world: &mut World, group: &mut [Cta], dice: &mut Dic
         if group.iter().all(|cta| cta.hall.live == 0) {
             return true;
         }
-        progress |= super::cluster::settle(program, world, group);
+        progress |= super::cluster::settle(group);
         if !progress {
             stuck::report(program, world, group);
             world.over = true;

@@ -10,15 +10,16 @@ mod barrier;
 mod calls;
 mod clock;
 mod cluster;
+mod copies;
 mod fast;
 mod flow;
 mod grid;
 mod matrix;
+mod mbarrier;
 mod print;
 mod race;
 mod special;
 mod state;
-mod stubs;
 mod stuck;
 mod together;
 

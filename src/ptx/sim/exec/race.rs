@@ -18,6 +18,18 @@ impl Ctx<'_> {
         let Some(suspect) = guilty.copied() else { return };
         let same = same && suspect.kind == Visit::Write;
         let code = self.race_code(&suspect, kind, same);
+        self.tell_race(&suspect, block, kind, pc, (code, same));
+    }
+
+    /// The same, with another code for a race.
+    pub fn judge_as(&mut self, suspects: &[Suspect], block: BlockId, kind: Visit, pc: u32, code: Code) {
+        let guilty = suspects.iter().find(|suspect| !self.is_ordered(suspect));
+        if let Some(suspect) = guilty.copied() {
+            self.tell_race(&suspect, block, kind, pc, (code, false));
+        }
+    }
+
+    fn tell_race(&mut self, suspect: &Suspect, block: BlockId, kind: Visit, pc: u32, (code, same): (Code, bool)) {
         let level = if same { Level::Info } else { Level::Error };
         let (earlier, later) = (suspect.earlier, suspect.later);
         let earlier_cta = self.world.cta(if later.same_cta(earlier) {
@@ -217,18 +229,5 @@ impl Ctx<'_> {
         let message = format!("reads {name}, which this thread has not written");
         let fault = Fault::new(codes::FLOW001, Level::Error, self.site(pc), message);
         self.report(fault.thread(self.thread(lane)));
-    }
-
-    /// Whether bytes are the target of a copy under way; then it is that which is wrong.
-    pub fn in_flight(
-        &mut self,
-        _block: BlockId,
-        _at: usize,
-        _size: usize,
-        _lane: usize,
-        _address: u64,
-        _pc: u32,
-    ) -> bool {
-        false
     }
 }

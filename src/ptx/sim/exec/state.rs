@@ -5,7 +5,10 @@ use super::super::lanes::File;
 use super::super::memory::{Block, Map, Tag};
 use super::super::program::Program;
 use super::super::{Launch, Options, Stats, Stop};
+use super::calls::Saved;
 use super::clock::{Known, SyncVar};
+use super::copies::Flight;
+use super::mbarrier::Mbar;
 use rustc_hash::FxHashMap;
 
 /// Why a split does not run.
@@ -21,6 +24,8 @@ pub enum Wait {
     Together,
     /// At a cluster barrier.
     Cluster,
+    /// At an mbarrier.
+    Mbarrier,
 }
 
 /// Lanes that are at one place together.
@@ -50,7 +55,7 @@ pub struct Frame {
     /// The function that runs.
     pub function: u32,
     /// What the function's registers held, where it called itself.
-    pub saved: Option<Box<File>>,
+    pub saved: Option<Box<Saved>>,
 }
 
 /// A warp.
@@ -81,6 +86,12 @@ pub struct Warp {
     pub arena: Block,
     /// Instructions executed.
     pub executed: u64,
+    /// Groups of copies that each lane has committed: of `cp.async`, and of bulk copies.
+    pub groups: [[u32; 32]; 2],
+    /// Lanes that have arrived at the cluster barrier, whose phase is not over.
+    pub cluster_arrived: u32,
+    /// Lanes that have arrived, and the phase is over; they have not waited yet.
+    pub cluster_done: u32,
 }
 
 /// A CTA barrier.
@@ -118,6 +129,10 @@ pub struct Hall {
     pub peers: Vec<usize>,
     /// Its rank in the cluster.
     pub rank: u32,
+    /// What those who arrived at the cluster barrier know.
+    pub cluster_known: Known,
+    /// What is known once its phases so far are over.
+    pub cluster_over: Known,
 }
 
 /// What the whole launch shares.
@@ -152,6 +167,10 @@ pub struct World {
     pub sync: FxHashMap<(BlockId, usize), SyncVar>,
     /// What undefined values are made of.
     pub garbage: u64,
+    /// mbarriers, by their places.
+    pub mbarriers: FxHashMap<(BlockId, usize), Mbar>,
+    /// Copies under way, with the CTA that started them.
+    pub flights: Vec<(u64, Flight)>,
     /// Whether everything ends.
     pub over: bool,
 }
@@ -223,6 +242,8 @@ impl World {
             kernel: kernel.to_owned(),
             sync: FxHashMap::default(),
             garbage: 0,
+            mbarriers: FxHashMap::default(),
+            flights: Vec::new(),
             over: false,
         }
     }

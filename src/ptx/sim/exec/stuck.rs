@@ -110,6 +110,15 @@ fn unfilled(program: &Program, world: &mut World, hall: &Hall, warps: &[Warp]) {
             codes::BAR013,
             "the cluster barrier waits for threads that never arrive: deadlock".to_owned(),
         ),
+        Wait::Mbarrier => {
+            let told = world.mbarriers.values().find(|bar| bar.pending > 0 || bar.bytes != 0);
+            let (pending, bytes) = told.map_or((0, 0), |bar| (bar.pending, bar.bytes));
+            let code = if pending > 0 { codes::ASYNC006 } else { codes::ASYNC007 };
+            (
+                code,
+                format!("waits for ever at an mbarrier: {pending} arrivals and {bytes} bytes are missing: deadlock"),
+            )
+        }
         _ => (codes::WARP001, "threads wait for ever".to_owned()),
     };
     let thread = hall.thread(warp.index * 32 + (split.mask.trailing_zeros() & 31));

@@ -47,16 +47,19 @@ pub struct Map {
     regions: Vec<Region>,
     /// Offset of the first region in its first page.
     skip: u64,
+    /// The most pages.
+    most: u64,
 }
 
 impl Map {
-    /// A space with 32-bit addresses. The first variable is at `skip`.
-    pub fn narrow(first_page: usize, skip: u64) -> Self {
+    /// A space with 32-bit addresses of up to so many pages. The first variable is at `skip`.
+    pub fn narrow(first_page: usize, skip: u64, most: u64) -> Self {
         Map {
             shift: PAGE,
             pages: vec![u16::MAX; first_page],
             regions: Vec::new(),
             skip,
+            most,
         }
     }
 
@@ -67,6 +70,7 @@ impl Map {
             pages: vec![u16::MAX],
             regions: Vec::new(),
             skip: 0,
+            most: 1 << 12,
         }
     }
 
@@ -76,7 +80,7 @@ impl Map {
         let id = u16::try_from(self.regions.len()).ok().filter(|id| *id < u16::MAX)?;
         // What runs out of a window must not reach the next one at once.
         let pages = (size >> self.shift) + 1 + u64::from(size & ((1 << self.shift) - 1) > (1 << self.shift) / 2);
-        if self.pages.len() as u64 + pages > 1 << 12 {
+        if self.pages.len() as u64 + pages > self.most {
             return None;
         }
         self.pages.resize(self.pages.len() + pages as usize, id);

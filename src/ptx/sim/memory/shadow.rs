@@ -127,7 +127,10 @@ impl Column {
 }
 
 fn spread<T: Copy>(entries: &[T], factor: usize) -> Vec<T> {
-    entries.iter().flat_map(|entry| std::iter::repeat_n(*entry, factor)).collect()
+    entries
+        .iter()
+        .flat_map(|entry| std::iter::repeat_n(*entry, factor))
+        .collect()
 }
 
 /// The visits of one block.

@@ -269,7 +269,7 @@ impl Decoder<'_> {
         let has_third = c.is_some();
         self.step(Box::new(move |file, mask| {
             for lane in super::super::lanes::lanes(mask) {
-                let carry_in = takes && file.read(carry, lane) == 1;
+                let carry_in = if takes { file.read(carry, lane) == 1 } else { kind.0 };
                 let (a, b) = (file.read(a, lane), file.read(b, lane));
                 let c = has_third.then(|| file.read(third, lane));
                 let (value, carry_out) = with_carry(kind, a, b, c, carry_in);
@@ -389,8 +389,9 @@ fn with_carry(kind: Carrying, a: u64, b: u64, c: Option<u64>, carry: bool) -> (u
     match (kind, c) {
         ((false, _, _, false), None) => narrow(int::add_carry_32(x, y, carry)),
         ((false, _, _, true), None) => int::add_carry_64(a, b, carry),
-        ((true, _, _, false), _) => narrow(int::sub_borrow_32(x, y, carry)),
-        ((true, _, _, true), _) => int::sub_borrow_64(a, b, carry),
+        // The flag is the carry of `a + !b + 1`: set where nothing is borrowed.
+        ((true, _, _, false), _) => unborrowed(narrow(int::sub_borrow_32(x, y, !carry))),
+        ((true, _, _, true), _) => unborrowed(int::sub_borrow_64(a, b, !carry)),
         ((_, false, _, false), Some(c)) => narrow(int::mad_lo_carry_32(x, y, c as u32, carry)),
         ((_, false, _, true), Some(c)) => int::mad_lo_carry_64(a, b, c, carry),
         ((_, true, false, false), Some(c)) => narrow(int::mad_hi_carry_u32(x, y, c as u32, carry)),
@@ -398,6 +399,10 @@ fn with_carry(kind: Carrying, a: u64, b: u64, c: Option<u64>, carry: bool) -> (u
         ((_, true, false, true), Some(c)) => int::mad_hi_carry_u64(a, b, c, carry),
         ((_, true, true, true), Some(c)) => int::mad_hi_carry_s64(a, b, c, carry),
     }
+}
+
+fn unborrowed((value, borrow): (u64, bool)) -> (u64, bool) {
+    (value, !borrow)
 }
 
 /// Applies a function of half words to both halves.

@@ -62,14 +62,8 @@ impl<'m> Decoder<'m> {
                 Callee::Register(slot)
             }
         };
-        let args = args
-            .iter()
-            .map(|arg| self.holder(arg, false))
-            .collect::<Result<_, _>>()?;
-        let results = results
-            .iter()
-            .map(|result| self.holder(result, true))
-            .collect::<Result<_, _>>()?;
+        let args = self.holders(args, false)?;
+        let results = self.holders(results, true)?;
         self.rare(Rare::Call(Box::new(CallSite { callee, args, results })));
         Ok(())
     }
@@ -91,6 +85,22 @@ impl<'m> Decoder<'m> {
     /// What a register holds may be the address of any function.
     fn all_functions(&mut self) {
         self.called.extend((0..self.module.functions.len() as u32).map(FuncId));
+    }
+
+    /// Where arguments are kept; the components of a vector register one by one.
+    fn holders(&mut self, operands: &[Operand], written: bool) -> Result<Vec<Holder>, Refused> {
+        let mut holders = Vec::new();
+        for operand in operands {
+            match self.spelled_out(operand) {
+                Operand::Vector(parts) => {
+                    for part in &parts {
+                        holders.push(self.holder(part, written)?);
+                    }
+                }
+                operand => holders.push(self.holder(&operand, written)?),
+            }
+        }
+        Ok(holders)
     }
 
     fn holder(&mut self, operand: &Operand, written: bool) -> Result<Holder, Refused> {
@@ -136,7 +146,11 @@ impl<'m> Decoder<'m> {
         self.function(function, body);
         let declared = self.module.function(function);
         let mut formal = |symbols: &[SymbolId]| -> Result<Vec<Holder>, String> {
-            symbols.iter().map(|symbol| self.formal(*symbol)).collect()
+            let mut holders = Vec::new();
+            for symbol in symbols {
+                holders.extend(self.formal(*symbol)?);
+            }
+            Ok(holders)
         };
         let (params, results) = (formal(&declared.params)?, formal(&declared.results)?);
         let after = rows(self);
@@ -157,16 +171,24 @@ impl<'m> Decoder<'m> {
     }
 
     /// Where a function keeps one of its own parameters or results.
-    fn formal(&mut self, symbol: SymbolId) -> Result<Holder, String> {
+    fn formal(&mut self, symbol: SymbolId) -> Result<Vec<Holder>, String> {
         let variable = self.module.variable(symbol).ok_or("a parameter without a type")?;
         if variable.space == Space::Param {
-            return self.param_holder(symbol);
+            return Ok(vec![self.param_holder(symbol)?]);
         }
         let name = self.module.name(symbol);
         let reg = self.body.regs.iter().position(|decl| decl.name == name);
+        let parts = 0..u32::from(variable.lanes.max(1));
         match reg {
-            None => Ok(Holder::Nowhere),
-            Some(at) => Ok(Holder::Slot(self.register(RegId(at as u32), 0)?, variable.ty.bytes())),
+            None => Ok(parts.map(|_| Holder::Nowhere).collect()),
+            Some(at) => parts
+                .map(|part| {
+                    Ok(Holder::Slot(
+                        self.register(RegId(at as u32), part)?,
+                        variable.ty.bytes(),
+                    ))
+                })
+                .collect(),
         }
     }
 

@@ -92,6 +92,7 @@ impl Decoder<'_> {
             "testp" => self.testp(inst),
             "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => self.matrix(inst),
             "cp" | "mbarrier" => self.asynchronous(inst),
+            "griddepcontrol" | "setmaxnreg" => self.nothing(),
             base if base.starts_with('v') => self.video(inst),
             _ => Err("an instruction that the simulator does not know".into()),
         }

@@ -73,10 +73,10 @@ impl Layout {
         let mut layout = Layout {
             windows,
             global: Map::wide(windows.global),
-            constant: Map::narrow(0, 256),
-            shared: Map::narrow(0, reserved(module)),
-            param: Map::narrow(1, 0),
-            local: Map::narrow(1, 0),
+            constant: Map::narrow(0, 256, 1 << 12),
+            shared: Map::narrow(0, reserved(module), 1 << 7),
+            param: Map::narrow(1, 0, 1 << 12),
+            local: Map::narrow(1, 0, 1 << 12),
             blocks: Vec::new(),
             shared_len: 0,
             dynamic,
@@ -272,7 +272,10 @@ impl Layout {
     /// The function that an address names.
     pub fn function(&self, address: u64) -> Option<FuncId> {
         let offset = address.checked_sub(FUNCTIONS)?;
-        u32::try_from(offset / STRIDE).ok().filter(|_| offset % STRIDE == 0).map(FuncId)
+        u32::try_from(offset / STRIDE)
+            .ok()
+            .filter(|_| offset % STRIDE == 0)
+            .map(FuncId)
     }
 }
 

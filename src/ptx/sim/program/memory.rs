@@ -3,7 +3,7 @@
 use super::super::lanes::Slot;
 use super::decoder::{Decoder, Refused};
 use super::{Access, Extend, Op, Order, Rare};
-use crate::ptx::ir::{Inst, Operand};
+use crate::ptx::ir::{Base, Inst, Operand};
 use crate::ptx::types::{Kind, Space, Type};
 use smallvec::SmallVec;
 
@@ -62,9 +62,17 @@ impl Decoder<'_> {
         };
         let count = usize::from(inst.op.lanes);
         let regs: SmallVec<_> = self.parts(regs, count, ty, load)?.into();
+        // A variable's name says where it is, where the instruction does not.
+        let space = match (address.base, inst.op.space) {
+            (Base::Symbol(symbol), Space::Generic) => self
+                .module
+                .variable(symbol)
+                .map_or(Space::Generic, |variable| variable.space),
+            (_, space) => space,
+        };
         let (address, offset) = self.address(address)?;
         Ok(Access {
-            space: inst.op.space,
+            space,
             ty,
             bytes: ty.bytes(),
             address,

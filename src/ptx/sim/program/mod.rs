@@ -24,7 +24,7 @@ mod operand;
 mod video;
 mod warps;
 
-pub use asynchronous::Async;
+pub use asynchronous::{Async, Mbarrier, Place, Signal};
 pub use calls::{CallSite, Callee, Holder};
 pub use decoder::decode;
 pub use layout::{Layout, ParamSpec};

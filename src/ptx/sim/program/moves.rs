@@ -3,7 +3,7 @@
 use super::super::lanes::{Slot, lanes};
 use super::decoder::{Decoder, Refused, pred};
 use super::{Ins, Op};
-use crate::ptx::ir::{Inst, Operand, Special};
+use crate::ptx::ir::{Component, Inst, Operand, Special};
 use crate::ptx::types::Type;
 
 impl Decoder<'_> {
@@ -14,6 +14,8 @@ impl Decoder<'_> {
         if inst.op.lanes > 1 {
             return self.mov_vector(to, from, usize::from(inst.op.lanes), ty);
         }
+        // A vector register as a whole stands for its components.
+        let (to, from) = (&self.spelled_out(to), &self.spelled_out(from));
         match (to, from) {
             (Operand::Vector(parts), from) => self.unpack(parts, from, ty),
             (to, Operand::Vector(parts)) => self.pack(to, parts, ty),
@@ -21,6 +23,25 @@ impl Decoder<'_> {
                 let (d, a) = (self.target(to, ty)?, self.source(from, ty)?);
                 self.copy(d, a)
             }
+        }
+    }
+
+    /// A vector register as a brace vector.
+    pub(super) fn spelled_out(&self, operand: &Operand) -> Operand {
+        let lanes = match operand {
+            Operand::Reg(reg) => self.body.regs.get(reg.index()).map_or(1, |decl| decl.lanes),
+            _ => 1,
+        };
+        let parts = [Component::X, Component::Y, Component::Z, Component::W];
+        match operand {
+            Operand::Reg(reg) if lanes > 1 => {
+                let parts = parts
+                    .into_iter()
+                    .take(lanes.into())
+                    .map(|part| Operand::Part(*reg, part));
+                Operand::Vector(parts.collect())
+            }
+            operand => operand.clone(),
         }
     }
 
@@ -49,12 +70,30 @@ impl Decoder<'_> {
             Operand::Special(special) => self.special_parts(*special, count)?,
             from => self.parts(from, count, ty, false)?,
         };
+        // All sources are read before anything is written.
+        let mut held = Vec::new();
         for (d, a) in to.into_iter().zip(from) {
             if let (Some(d), Some(a)) = (d, a) {
-                self.copy(d, a)?;
+                let between = self.like(a);
+                self.copy(between, a)?;
+                held.push((d, between));
             }
         }
-        Ok(())
+        held.into_iter().try_for_each(|(d, between)| self.copy(d, between))
+    }
+
+    /// A new row of the same bank.
+    fn like(&mut self, slot: Slot) -> Slot {
+        match slot {
+            Slot::Word(_) => Slot::Word(self.new_word(0)),
+            Slot::Long(_) => Slot::Long(self.new_long(0)),
+            Slot::Quad(_) => {
+                let low = self.new_long(0);
+                self.new_long(0);
+                Slot::Quad(low)
+            }
+            Slot::Pred(..) => Slot::Pred(self.new_pred(), false),
+        }
     }
 
     fn special_parts(&mut self, special: Special, count: usize) -> Result<Vec<Option<Slot>>, Refused> {

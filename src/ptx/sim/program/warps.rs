@@ -75,10 +75,6 @@ impl Decoder<'_> {
         Ok((kind, p, d))
     }
 
-    fn cluster_barrier(&mut self, _inst: &Inst) -> Result<(), Refused> {
-        Err("a cluster barrier".into())
-    }
-
     /// The mask operand, last; forms without `.sync` have none.
     fn member_mask(&mut self, inst: &Inst, at: usize) -> Result<Option<Slot>, Refused> {
         match inst.op.has("sync") {
