@@ -7,5 +7,11 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "sim/launch.rs"]
+mod launch;
+#[path = "sim/matrices.rs"]
+mod matrices;
+#[path = "sim/numbers.rs"]
+mod numbers;
 #[path = "sim/vectors.rs"]
 mod vectors;
