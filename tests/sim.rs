@@ -9,3 +9,6 @@
 
 #[path = "sim/vectors.rs"]
 mod vectors;
+
+#[path = "sim/fixtures.rs"]
+mod fixtures;
