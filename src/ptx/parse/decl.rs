@@ -154,8 +154,8 @@ impl<'t> Parser<'t> {
                 ".v4" => variable.lanes = 4,
                 ".v8" => variable.lanes = 8,
                 ".ptr" => self.pointer(token, &mut variable),
-                ".attribute" | ".unified" => {
-                    let text = self.attribute(token);
+                ".attribute" => {
+                    let text = self.attribute();
                     variable.attributes.push(text);
                 }
                 name => match Type::from_name(&name[1..]) {
@@ -198,19 +198,6 @@ impl<'t> Parser<'t> {
         }
         let text = self.text_since(token.span.start, " ");
         variable.attributes.push(text.into());
-    }
-
-    /// `.attribute(.managed)` and `.unified(1, 2)`: kept as text.
-    pub(super) fn attribute(&mut self, token: Token) -> Box<str> {
-        if self.token.is(b'(') {
-            while !matches!(self.token.kind, Kind::End | Kind::Punct(b')' | b';' | b'{' | b'}')) {
-                self.bump();
-            }
-            // A nested pair, as in `.attribute(.unified(1, 2))`.
-            self.eat(b')');
-            self.eat(b')');
-        }
-        self.text_since(token.span.start, " ").into()
     }
 
     /// A name to be declared. Dots in it are reported and taken along.

@@ -212,7 +212,7 @@ impl<'t> Parser<'t> {
                 }
                 ".attribute" => {
                     self.bump();
-                    let text = self.attribute(token);
+                    let text = self.attribute();
                     Attr {
                         name: "attribute".into(),
                         args: Vec::new(),

@@ -4,6 +4,7 @@
 //! they are used; labels may come later and are filled in when their scope ends (see `labels`). After an error the parser goes
 //! on at the next statement, or at the next function.
 
+mod attribute;
 mod body;
 mod decl;
 mod expr;
