@@ -39,7 +39,7 @@ fn listing(text: &str) -> String {
         end = span.end;
     }
     around(Span::new(end, text.len() as u32).of(text), &mut out);
-    out.truncate(out.trim_end().len());
+    out.truncate(out.trim_end_matches('\n').len());
     out.push('\n');
     out
 }
@@ -50,7 +50,7 @@ fn around(lines: &str, out: &mut String) {
     if !out.is_empty() {
         out.push('\n');
     }
-    out.push_str(lines.trim_end());
+    out.push_str(lines.trim_end_matches('\n'));
     out.push_str("\n\n");
 }
 
