@@ -485,6 +485,14 @@ mod tests {
     }
 
     #[test]
+    fn a_modifier_called_section_is_none() {
+        check(
+            ".version 1.4\n.target sm_13\n.entry k(.param .u64.ptr.global.align 8 p) { red.section [p];\n{ .reg .b32 %r; }}",
+            ".version 1.4\n.target sm_13\n\n.entry k(.param .u64 .ptr .global .align 8 p)\n{\n\tred.section [p];\n\t{\n\t\t.reg .b32 %r;\n\t}\n}\n",
+        );
+    }
+
+    #[test]
     fn a_prototype_without_a_semicolon_ends_with_its_line() {
         check(
             ".version 1.4\n.target sm_13\n.func f /* a\n b */ .visible .entry k( )\n{ret;}",

@@ -56,9 +56,15 @@ pub fn pieces(text: &str) -> Vec<Piece> {
             });
             in_section = false;
         }
-        in_section |= token.kind == Kind::Dot && token.span.of(text) == ".section";
+        in_section |= token.kind == Kind::Dot && token.span.of(text) == ".section" && opens(&pieces);
         if found.is_none() {
             return pieces;
         }
     }
+}
+
+/// Whether the last piece may start a statement: it is not behind something on its line that goes on.
+fn opens(pieces: &[Piece]) -> bool {
+    let [before @ .., last] = pieces else { return true };
+    last.newlines > 0 || before.last().is_none_or(|piece| piece.is(b';') || piece.is(b'}'))
 }

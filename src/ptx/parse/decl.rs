@@ -1,7 +1,7 @@
 //! Declarations: variables, parameters and registers.
 
 use super::Parser;
-use super::lexer::{Kind, Token};
+use super::lexer::Kind;
 use super::names::{Binding, Place};
 use crate::ptx::diag::{Diag, codes};
 use crate::ptx::ir::{
@@ -153,7 +153,7 @@ impl<'t> Parser<'t> {
                 ".v2" => variable.lanes = 2,
                 ".v4" => variable.lanes = 4,
                 ".v8" => variable.lanes = 8,
-                ".ptr" => self.pointer(token, &mut variable),
+                ".ptr" => self.pointer(&mut variable),
                 ".attribute" => {
                     let text = self.attribute();
                     variable.attributes.push(text);
@@ -187,16 +187,19 @@ impl<'t> Parser<'t> {
         good
     }
 
-    /// `.ptr .global .align 16` of a kernel parameter: kept as text, with the alignment where it belongs.
-    fn pointer(&mut self, token: Token, variable: &mut Variable) {
+    /// `.ptr .global .align 16` of a kernel parameter: kept as text, in one spelling.
+    fn pointer(&mut self, variable: &mut Variable) {
+        let mut text = String::from(".ptr");
         if self.token.kind == Kind::Dot && Space::from_name(&self.here()[1..]).is_some() {
+            text = format!("{text} {}", self.here());
             self.bump();
         }
         if self.token.kind == Kind::Dot && self.here() == ".align" {
             self.bump();
-            self.alignment();
+            if let Some(align) = self.alignment() {
+                text = format!("{text} .align {align}");
+            }
         }
-        let text = self.text_since(token.span.start, " ");
         variable.attributes.push(text.into());
     }
 
