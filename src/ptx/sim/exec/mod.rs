@@ -16,6 +16,7 @@ mod fast;
 mod flow;
 mod grid;
 mod joins;
+mod locate;
 mod matrix;
 mod mbarrier;
 mod print;
@@ -24,6 +25,7 @@ mod special;
 mod state;
 mod stuck;
 mod together;
+mod traffic;
 
 pub use grid::run;
 pub use state::{BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};
