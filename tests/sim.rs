@@ -1,4 +1,4 @@
-//! The simulator: vectors of other projects, fixtures of ours, faults.
+//! The simulator: vectors of other projects, fixtures of ours, faults, our own kernels.
 
 #![allow(
     clippy::unwrap_used,
@@ -7,6 +7,14 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "sim/cases.rs"]
+mod cases;
+#[path = "sim/codes.rs"]
+mod codes;
+#[path = "sim/fixtures.rs"]
+mod fixtures;
+#[path = "sim/kernels.rs"]
+mod kernels;
 #[path = "sim/launch.rs"]
 mod launch;
 #[path = "sim/matrices.rs"]

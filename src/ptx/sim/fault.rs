@@ -136,6 +136,7 @@ pub mod codes {
         BAR001 "barrier-under-divergent-branch";
         BAR002 "barriers-in-divergent-arms";
         BAR003 "barrier-with-divergent-guard";
+        BAR004 "barrier-in-divergent-loop";
         BAR006 "barrier-cannot-fill";
         BAR007 "arrive-without-wait";
         BAR009 "barrier-count-not-warps";

@@ -14,7 +14,7 @@ pub mod program;
 mod stats;
 
 pub use fault::{Fault, Party, Site, Thread};
-pub use stats::{Stats, Step};
+pub use stats::{Count, Stats, Step};
 
 use super::ir::Module;
 use super::types::Type;

@@ -15,6 +15,19 @@ pub struct Step {
     pub mask: u32,
 }
 
+/// Counts of one instruction of the code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// How often a warp came to it.
+    pub warps: u64,
+    /// How many threads executed it.
+    pub threads: u64,
+    /// Accesses of warps to global memory, and the sectors of 32 bytes that they touched.
+    pub sectors: (u64, u64),
+    /// Accesses of warps to shared memory, and the passes over its banks that they took.
+    pub passes: (u64, u64),
+}
+
 /// Counts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
@@ -26,15 +39,15 @@ pub struct Stats {
     pub untold: u64,
     /// The steps, if they were asked for.
     pub trace: Vec<Step>,
-    /// Per instruction of the code: how often warps and threads executed it; empty unless asked for.
-    counts: Vec<(u64, u64)>,
+    /// Per instruction of the code; empty unless asked for.
+    counts: Vec<Count>,
 }
 
 impl Stats {
     /// Counts each instruction of a code of that length.
     pub fn profiled(len: usize) -> Self {
         Stats {
-            counts: vec![(0, 0); len],
+            counts: vec![Count::default(); len],
             ..Stats::default()
         }
     }
@@ -48,14 +61,19 @@ impl Stats {
     /// Counts one.
     #[inline(always)]
     pub fn count(&mut self, pc: u32, mask: u32) {
-        if let Some((warps, threads)) = self.counts.get_mut(pc as usize) {
-            *warps += 1;
-            *threads += u64::from(mask.count_ones());
+        if let Some(count) = self.counts.get_mut(pc as usize) {
+            count.warps += 1;
+            count.threads += u64::from(mask.count_ones());
         }
     }
 
-    /// How often warps came to each instruction of the code, and how many threads executed it.
-    pub fn counts(&self) -> &[(u64, u64)] {
+    /// The counts of an instruction, where they are taken.
+    pub fn count_mut(&mut self, pc: u32) -> Option<&mut Count> {
+        self.counts.get_mut(pc as usize)
+    }
+
+    /// The counts of each instruction of the code.
+    pub fn counts(&self) -> &[Count] {
         &self.counts
     }
 }

@@ -5,6 +5,7 @@ use super::super::lanes::{Slot, lanes};
 use super::super::memory::MOST_EPOCHS;
 use super::super::program::{Barrier, Op, Program, Rare, Reduce};
 use super::clock::Known;
+use super::convergence;
 use super::state::{Ctx, Hall, Split, Wait, Warp, World};
 use crate::ptx::diag::Level;
 
@@ -37,6 +38,7 @@ impl Ctx<'_> {
             return self.go_on(split, split.mask);
         }
         self.check_count(count, split);
+        self.check_agreement(id, count, split);
         let (pc, threads) = (split.pc, split.mask.count_ones());
         if barrier.arrive {
             let released = self.released();
@@ -56,6 +58,24 @@ impl Ctx<'_> {
             wait: Wait::Barrier(id as u8),
             ..split
         });
+    }
+
+    /// Reports a count that is not that of the threads which came first.
+    fn check_agreement(&mut self, id: u32, count: Option<u32>, split: Split) {
+        let bar = &self.hall.bars[id as usize];
+        let Some((pc, first)) = bar.last.filter(|_| bar.count != count) else {
+            return;
+        };
+        let counts = |count: Option<u32>| count.map_or("all threads".to_owned(), |count| format!("{count} threads"));
+        let message = format!(
+            "barrier {id} counts {} here, and {} where others came first",
+            counts(count),
+            counts(bar.count)
+        );
+        let there = self.site(pc);
+        let lane = split.mask.trailing_zeros() as usize & 31;
+        let fault = Fault::new(codes::BAR006, Level::Error, self.site(split.pc), message).thread(self.thread(lane));
+        self.report(fault.other(Some(there), Some(first), format!("{first} came here")));
     }
 
     fn check_count(&mut self, count: Option<u32>, split: Split) {
@@ -124,7 +144,7 @@ fn over_arrival(program: &Program, world: &mut World, hall: &Hall, id: u8, came:
 }
 
 fn release(program: &Program, world: &mut World, hall: &mut Hall, warps: &mut [Warp], id: u8) {
-    check_aligned(program, world, hall, warps, id);
+    convergence::check(program, world, hall, warps, id);
     let bar = std::mem::take(&mut hall.bars[id as usize]);
     let whole = bar.count.is_none() && bar.arrived == 0;
     reduce(program, warps, id);
@@ -152,6 +172,10 @@ fn release(program: &Program, world: &mut World, hall: &mut Hall, warps: &mut [W
         let splits = std::mem::take(&mut warp.splits);
         for mut split in splits {
             if split.wait == Wait::Barrier(id) {
+                match warp.passed.iter_mut().find(|(pc, _)| *pc == split.pc) {
+                    Some((_, lanes)) => *lanes |= split.mask,
+                    None => warp.passed.push((split.pc, split.mask)),
+                }
                 split.wait = Wait::Ready;
                 split.pc += 1;
             }
@@ -197,7 +221,7 @@ fn forget(world: &mut World, hall: &mut Hall) {
 }
 
 /// Which barrier instruction is there.
-fn barrier_at(program: &Program, pc: u32) -> Option<&Barrier> {
+pub fn barrier_at(program: &Program, pc: u32) -> Option<&Barrier> {
     match program.code.get(pc as usize)?.op {
         Op::Rare(at) => match program.rares.get(at as usize)? {
             Rare::Barrier(barrier) => Some(barrier),
@@ -205,71 +229,6 @@ fn barrier_at(program: &Program, pc: u32) -> Option<&Barrier> {
         },
         _ => None,
     }
-}
-
-/// An aligned barrier must be executed by all lanes of a warp together, and by one instruction.
-fn check_aligned(program: &Program, world: &mut World, hall: &Hall, warps: &[Warp], id: u8) {
-    let mut first: Option<(u32, u32)> = None;
-    for warp in warps {
-        let here: Vec<&Split> = warp
-            .splits
-            .iter()
-            .filter(|split| split.wait == Wait::Barrier(id))
-            .collect();
-        for split in &here {
-            let Some(barrier) = barrier_at(program, split.pc).filter(|barrier| barrier.aligned) else {
-                continue;
-            };
-            if split.mask != warp.live {
-                divergent(program, world, hall, warp, split);
-            } else if barrier.count.is_none() {
-                match first {
-                    None => first = Some((split.pc, warp.index)),
-                    Some((pc, other)) if pc != split.pc => {
-                        apart(program, world, hall, (split.pc, warp.index), (pc, other));
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-}
-
-/// Reports an aligned barrier that not all live lanes of a warp execute together.
-pub fn divergent(program: &Program, world: &mut World, hall: &Hall, warp: &Warp, split: &Split) {
-    let Some(site) = program.sites.get(split.pc as usize).copied() else {
-        return;
-    };
-    let other = warp.splits.iter().find(|other| other.mask & split.mask == 0);
-    let lane = split.mask.trailing_zeros() & 31;
-    let thread = hall.thread(warp.index * 32 + lane);
-    let twin = other.filter(|other| matches!(other.wait, Wait::Barrier(_)) && barrier_at(program, other.pc).is_some());
-    let code = if twin.is_some() { codes::BAR002 } else { codes::BAR001 };
-    let message = format!(
-        "only lanes {:#010x} of warp {} come to this aligned barrier together, and {:#010x} are there",
-        split.mask, warp.index, warp.live
-    );
-    let mut fault = Fault::new(code, Level::Error, site, message).thread(thread);
-    if let Some(other) = other {
-        let there = program.sites.get(other.pc as usize).copied();
-        let lane = other.mask.trailing_zeros() & 31;
-        let them = hall.thread(warp.index * 32 + lane);
-        fault = fault.other(there, Some(them), format!("{them} of the same warp is here"));
-    }
-    world.report(fault);
-}
-
-/// Reports two textual barriers that two warps meet at.
-fn apart(program: &Program, world: &mut World, hall: &Hall, here: (u32, u32), there: (u32, u32)) {
-    let site = |pc: u32| program.sites.get(pc as usize).copied();
-    let Some(at) = site(here.0) else { return };
-    let (me, other) = (hall.thread(here.1 * 32), hall.thread(there.1 * 32));
-    let message = format!(
-        "warps {} and {} meet at two different aligned barriers",
-        there.1, here.1
-    );
-    let fault = Fault::new(codes::BAR002, Level::Warning, at, message).thread(me);
-    world.report(fault.other(site(there.0), Some(other), format!("{other} is here")));
 }
 
 /// Computes `bar.red` over all threads that wait.

@@ -161,7 +161,7 @@ impl Ctx<'_> {
             .filter(|frame| frame.depth > 0)
             .cloned()
         else {
-            return self.exit(split.mask);
+            return self.exit_at(split.pc, split.mask);
         };
         let routine = program.routines.get(frame.function as usize).and_then(Option::as_ref);
         let (Some(routine), Some(Rare::Call(call))) = (routine, program.rares.get(frame.call as usize)) else {

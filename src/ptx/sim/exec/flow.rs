@@ -11,7 +11,7 @@ use crate::ptx::diag::Level;
 /// Backward branches a split may take while others could run.
 const TURNS: u32 = 256;
 /// The same while no other split could.
-const ALONE: u32 = 4096;
+const ALONE: u32 = 1024;
 
 impl Ctx<'_> {
     /// Runs the warp until nothing of it can run, or it has run for `slices` slices.
@@ -20,6 +20,10 @@ impl Ctx<'_> {
             if self.world.over || !self.step() {
                 return;
             }
+            if std::mem::take(&mut self.warp.rested) {
+                return;
+            }
+            self.world.resting = false;
         }
     }
 
@@ -53,10 +57,13 @@ impl Ctx<'_> {
         let split = Split { pc, ..split };
         match event {
             Event::Limit => self.put(split),
-            Event::Rest => self.put(Split {
-                wait: if alone { Wait::Ready } else { Wait::Resting },
-                ..split
-            }),
+            Event::Rest => {
+                self.warp.rested = alone;
+                self.put(Split {
+                    wait: if alone { Wait::Ready } else { Wait::Resting },
+                    ..split
+                });
+            }
             Event::Part { taken, target } => {
                 self.put(Split {
                     pc: pc + 1,
@@ -193,7 +200,7 @@ impl Ctx<'_> {
             }
             Rare::Call(call) => self.call(at, call, split),
             Rare::Return => self.back(split),
-            Rare::Exit => self.exit(split.mask),
+            Rare::Exit => self.exit_at(split.pc, split.mask),
             Rare::Trap => self.trap(split),
             Rare::Special(special, d) => {
                 self.read_special(*special, *d, split.mask);
@@ -248,6 +255,15 @@ impl Ctx<'_> {
         let message = "`.uni` promises that all threads of the warp branch alike, and they do not";
         let fault = Fault::new(codes::BAR019, Level::Error, self.site(split.pc), message);
         self.report(fault.thread(self.thread(lane)));
+    }
+
+    /// The end of threads at an instruction.
+    pub fn exit_at(&mut self, pc: u32, mask: u32) {
+        match self.warp.exits.iter_mut().find(|(at, _)| *at == pc) {
+            Some((_, lanes)) => *lanes |= mask,
+            None => self.warp.exits.push((pc, mask)),
+        }
+        self.exit(mask);
     }
 
     /// The end of threads.

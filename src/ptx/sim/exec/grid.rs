@@ -13,6 +13,8 @@ use super::stuck;
 const SLICES: u32 = 1 << 10;
 /// Rounds over its warps that a CTA runs for before another one has a turn.
 const ROUNDS: u32 = 64;
+/// Rounds in which a CTA only goes round before another one has a turn.
+const RESTS: u32 = 8;
 /// The most CTAs under way at once.
 const RESIDENT: usize = 1 << 12;
 
@@ -161,6 +163,9 @@ fn build(program: &Program, world: &mut World, block: [u32; 3]) -> Cta {
         groups: [[0; 32]; 2],
         cluster_arrived: 0,
         cluster_done: 0,
+        rested: false,
+        exits: Vec::new(),
+        passed: Vec::new(),
     };
     Cta {
         hall: Hall {
@@ -224,6 +229,8 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, cta: [u32; 3], n
         warp.groups = [[0; 32]; 2];
         warp.cluster_arrived = 0;
         warp.cluster_done = 0;
+        warp.exits.clear();
+        warp.passed.clear();
         for at in &watched {
             warp.file.preds[*at as usize] = 0;
         }
@@ -245,8 +252,10 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, cta: [u32; 3], n
 
 /// Gives the warps of a group their turns. Whether all of its threads have exited.
 fn turns(program: &Program, world: &mut World, group: &mut [Cta], dice: &mut Dice, random: bool) -> bool {
+    let mut rests = 0;
     for _ in 0..ROUNDS {
         let mut progress = false;
+        world.resting = true;
         for cta in group.iter_mut() {
             progress |= round(program, world, cta, dice, random);
             if world.over {
@@ -257,6 +266,11 @@ fn turns(program: &Program, world: &mut World, group: &mut [Cta], dice: &mut Dic
             return true;
         }
         progress |= super::cluster::settle(group);
+        // What only goes round may be waiting for another CTA.
+        rests = if world.resting { rests + 1 } else { 0 };
+        if progress && rests >= RESTS {
+            return false;
+        }
         if !progress {
             stuck::report(program, world, group);
             world.over = true;

@@ -8,6 +8,7 @@ use super::super::{Launch, Options, Stats, Stop};
 use super::calls::Saved;
 use super::clock::{Known, SyncVar};
 use super::copies::Flight;
+use super::joins::Joins;
 use super::mbarrier::Mbar;
 use rustc_hash::FxHashMap;
 
@@ -92,6 +93,12 @@ pub struct Warp {
     pub cluster_arrived: u32,
     /// Lanes that have arrived, and the phase is over; they have not waited yet.
     pub cluster_done: u32,
+    /// Whether it has just gone round for long enough.
+    pub rested: bool,
+    /// Where lanes have exited.
+    pub exits: Vec<(u32, u32)>,
+    /// Barriers that lanes have passed, by their places.
+    pub passed: Vec<(u32, u32)>,
 }
 
 /// A CTA barrier.
@@ -171,8 +178,12 @@ pub struct World {
     pub mbarriers: FxHashMap<(BlockId, usize), Mbar>,
     /// Copies under way, with the CTA that started them.
     pub flights: Vec<(u64, Flight)>,
+    /// Which code lies behind which.
+    pub joins: Joins,
     /// Whether everything ends.
     pub over: bool,
+    /// Warps that only went round since a turn began.
+    pub resting: bool,
 }
 
 /// Which block of memory.
@@ -242,6 +253,8 @@ impl World {
             kernel: kernel.to_owned(),
             sync: FxHashMap::default(),
             garbage: 0,
+            resting: false,
+            joins: Joins::default(),
             mbarriers: FxHashMap::default(),
             flights: Vec::new(),
             over: false,

@@ -2,7 +2,7 @@
 
 use super::super::fault::{Fault, Site, codes};
 use super::super::program::{Op, Program, Rare, Together};
-use super::barrier::divergent;
+use super::convergence::divergent;
 use super::grid::Cta;
 use super::state::{Hall, Split, Wait, Warp, World};
 use crate::ptx::diag::Level;

@@ -30,6 +30,7 @@ pub use decoder::decode;
 pub use layout::{Layout, ParamSpec};
 pub use matrix::{Fragments, Matrix, Rows, Scaled, Tile};
 pub use memory::SpaceOp;
+pub use operand::ALWAYS;
 
 use super::fault::Site;
 use super::lanes::{File, Slot};
