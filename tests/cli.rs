@@ -33,6 +33,8 @@ mod schema;
 mod streams;
 #[path = "cli/targets.rs"]
 mod targets;
+#[path = "cli/verify.rs"]
+mod verify;
 
 use run::{command, err, out, ptxgen, ptxgen_reading, status, transcript};
 use std::fs;
@@ -52,7 +54,7 @@ fn help_and_version_succeed_on_standard_output() {
         assert_eq!((status(&output), err(&output).as_str()), (0, ""), "{args:?}");
     }
     insta::assert_snapshot!("help", out(&ptxgen(&["--help"])));
-    for name in ["emit", "list", "lint", "targets", "explain"] {
+    for name in ["emit", "list", "lint", "targets", "explain", "verify"] {
         insta::assert_snapshot!(format!("help_{name}"), out(&ptxgen(&[name, "--help"])));
     }
 }

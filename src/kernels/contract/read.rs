@@ -58,7 +58,7 @@ pub fn read(text: &str) -> Result<Contract, YamlError> {
     let claims = list(map.required("claims")?)?;
     let claims = claims
         .into_iter()
-        .map(|node| claim(node, reference))
+        .map(|node| claim(node, reference, &shapes))
         .collect::<Result<_, _>>()?;
     let mut contract = Contract {
         name,
@@ -367,7 +367,20 @@ fn launch(node: Spanned<Node>) -> Result<LaunchSpec, YamlError> {
     })
 }
 
-fn claim(node: Spanned<Node>, reference: &Reference) -> Result<Claim, YamlError> {
+/// A tolerance: a number that every shape gives, above 0.
+fn tolerance(node: &Spanned<Node>, shapes: &[Shape]) -> Result<Expr, YamlError> {
+    let tolerance = expr(node)?;
+    for shape in shapes {
+        let value = super::plan::value(&tolerance, shape).map_err(|why| YamlError::new(why, node.referenced))?;
+        if !(value > 0.0 && value.is_finite()) {
+            let message = format!("a tolerance is a number above 0; this is {value}");
+            return Err(YamlError::new(message, node.referenced));
+        }
+    }
+    Ok(tolerance)
+}
+
+fn claim(node: Spanned<Node>, reference: &Reference, shapes: &[Shape]) -> Result<Claim, YamlError> {
     let keys = &[
         "claim",
         "says",
@@ -416,7 +429,7 @@ fn claim(node: Spanned<Node>, reference: &Reference) -> Result<Claim, YamlError>
             against
         }
     };
-    let tolerance = expr(&map.required("tolerance")?)?;
+    let tolerance = tolerance(&map.required("tolerance")?, shapes)?;
     let relative_to = match map.optional("relative_to") {
         None => Measure::Max,
         Some(node) => one_of(&node, "measure", Measure::ALL, Measure::word)?,

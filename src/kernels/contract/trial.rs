@@ -124,7 +124,7 @@ impl<'m> Bench<'m> {
         }
         trial
             .faults
-            .extend(outcome.faults.into_iter().filter(|fault| fault.level >= Level::Warning));
+            .extend(outcome.faults.into_iter().filter(|fault| fault.level != Level::Info));
         trial.instructions += outcome.stats.thread_instructions;
         Ok(())
     }

@@ -1,0 +1,95 @@
+//! `ptxgen verify` as its users meet it.
+
+use super::json::schema;
+use super::run::{err, out, ptxgen, status};
+use super::schema::violations;
+use serde_json::Value;
+use std::fs;
+
+const PTX: &str = "tests/contracts/saxpy.ptx";
+const CONTRACT: &str = "tests/contracts/saxpy.yaml";
+
+fn edited(from: &str, to: &str) -> (tempfile::TempDir, String) {
+    let text = fs::read_to_string(PTX).unwrap();
+    assert!(text.contains(from));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("saxpy.ptx");
+    fs::write(&path, text.replace(from, to)).unwrap();
+    let path = path.display().to_string();
+    (folder, path)
+}
+
+#[test]
+fn a_kernel_that_keeps_its_contract_is_clean() {
+    let output = ptxgen(&["verify", "--ptx", PTX, "--contract", CONTRACT]);
+    assert_eq!((status(&output), err(&output).as_str()), (0, ""));
+    insta::with_settings!({ snapshot_path => "../snapshots" }, {
+        insta::assert_snapshot!("verify_saxpy", out(&output));
+    });
+}
+
+#[test]
+fn the_exit_status_tells_broken_from_not_tried() {
+    let (_folder, wrong) = edited("fma.rn.f32", "add.rn.f32 %f2, %f2, %f2; fma.rn.f32");
+    let output = ptxgen(&["verify", "--ptx", &wrong, "--contract", CONTRACT]);
+    assert_eq!(status(&output), 1);
+    assert!(out(&output).contains("BROKEN"), "{}", out(&output));
+    let (_folder, endless) = edited("@%p bra done;", "again: bra again;");
+    let output = ptxgen(&["verify", "--ptx", &endless, "--contract", CONTRACT, "--budget", "10000"]);
+    assert_eq!(status(&output), 2);
+    assert!(out(&output).contains("not tried: the budget"), "{}", out(&output));
+}
+
+#[test]
+fn faults_are_findings_with_their_place() {
+    let (_folder, overrun) = edited("@%p bra done;", "");
+    let output = ptxgen(&["verify", "--ptx", &overrun, "--contract", CONTRACT, "--format", "short"]);
+    assert_eq!(status(&output), 1);
+    assert!(out(&output).contains("saxpy.ptx:34:"), "{}", out(&output));
+}
+
+#[test]
+fn json_keeps_to_its_schema() {
+    let (_folder, overrun) = edited("@%p bra done;", "");
+    for file in [PTX, &overrun] {
+        let output = ptxgen(&["verify", "--ptx", file, "--contract", CONTRACT, "--format", "json"]);
+        let report: Value = serde_json::from_str(&out(&output)).unwrap();
+        let schema = schema("verify");
+        assert_eq!(violations(&schema, &schema, &report, "$"), Vec::<String>::new());
+        assert_eq!(report["findings"].as_array().unwrap().is_empty(), file == PTX);
+        assert_eq!(report["contracts"][0]["claims"][0]["claim"], "SAXPY-001");
+    }
+}
+
+#[test]
+fn specs_and_flags_say_which_shape() {
+    let output = ptxgen(&[
+        "verify", "rmsnorm", "--hidden", "8", "--rows", "2", "--save", "rms", "--eps", "1e-5",
+    ]);
+    assert_eq!(status(&output), 0, "{}", out(&output));
+    assert!(out(&output).contains("hidden 8, rows 2, save rms"), "{}", out(&output));
+    let output = ptxgen(&["verify", "--spec", "specs/rmsnorm-odd.yaml"]);
+    assert_eq!(status(&output), 0, "{}", out(&output));
+    assert!(
+        out(&output).contains("hidden 33, rows 7, save rstd"),
+        "{}",
+        out(&output)
+    );
+    let output = ptxgen(&["verify", "rmsnorm", "--k", "64"]);
+    assert_eq!(status(&output), 2);
+    assert!(err(&output).contains("has no --k"), "{}", err(&output));
+}
+
+#[test]
+fn a_contract_that_cannot_be_read_shows_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.yaml");
+    fs::write(&path, "contract: c\nreference: softmaxx\n").unwrap();
+    let output = ptxgen(&["verify", "--ptx", PTX, "--contract", &path.display().to_string()]);
+    assert_eq!(status(&output), 2);
+    assert!(
+        err(&output).contains("c.yaml:2:12: error: there is no reference `softmaxx`"),
+        "{}",
+        err(&output)
+    );
+}
