@@ -174,22 +174,23 @@ impl Case {
 /// Faults as findings in the texts that have them.
 fn findings(case: &Case, proof: &Proof) -> anyhow::Result<Vec<super::report::Linted>> {
     let mut files = Vec::new();
-    for shape in 0..case.contract.shapes.len() {
-        let met = proof.faults.iter().filter(|(at, _)| at.shape == shape);
-        let faults: Vec<Fault> = met
-            .map(|(at, fault)| {
+    for (nth, subject) in case.subjects.iter().enumerate() {
+        let mut faults: Vec<Fault> = Vec::new();
+        for (at, fault) in &proof.faults {
+            // One text may stand for all shapes: what is wrong in several of them is told once.
+            let is_here = at.shape == nth || case.subjects.len() == 1;
+            if is_here && !faults.iter().any(|known| known.repeats(fault)) {
                 let mut fault = fault.clone();
                 fault
                     .notes
                     .push(format!("the case: {}", judge::label(&case.contract, at)));
-                fault
-            })
-            .collect();
-        let (Some(subject), Some(first)) = (case.subject(shape), faults.first()) else {
-            continue;
-        };
-        let found = run::faults::findings(subject, &faults);
-        files.extend(run::finish(subject, &first.kernel, found).files);
+                faults.push(fault);
+            }
+        }
+        if let Some(first) = faults.first() {
+            let found = run::faults::findings(subject, &faults);
+            files.extend(run::finish(subject, &first.kernel, found).files);
+        }
     }
     Ok(files)
 }

@@ -45,7 +45,7 @@ fn faults_are_findings_with_their_place() {
     let (_folder, overrun) = edited("@%p bra done;", "");
     let output = ptxgen(&["verify", "--ptx", &overrun, "--contract", CONTRACT, "--format", "short"]);
     assert_eq!(status(&output), 1);
-    assert!(out(&output).contains("saxpy.ptx:34:"), "{}", out(&output));
+    assert!(out(&output).contains("saxpy.ptx:35:"), "{}", out(&output));
 }
 
 #[test]

@@ -57,10 +57,11 @@ const MUTANTS: &[Mutant] = &[
         edits: &[("// the next batch writes the sums again\n\tbar.sync 0;", "")],
     },
     Mutant {
-        what: "6 shared memory at the address 0 instead of a symbol",
+        what: "6 shared memory at the address 0 instead of a symbol, for sm_90",
         kernel: "fused-rmsnorm-nf4-gemv",
         shape: FUSED,
         edits: &[
+            (".version 7.0\n.target sm_80", ".version 7.8\n.target sm_90"),
             ("mov.u32 %r6, square_sums;", "mov.u32 %r6, 0;"),
             ("mov.u32 %r9, square_sums;", "mov.u32 %r9, 0;"),
         ],

@@ -98,7 +98,11 @@ pub fn human(tried: &[(&Case, &Proof)], settings: &Settings) -> String {
 
 fn one(out: &mut String, case: &Case, proof: &Proof) {
     let contract = &case.contract;
-    let _ = writeln!(out, "{}: {}", printable(&contract.name), contract.reference.formula);
+    let computes = match &contract.expression {
+        Some(expression) => expression.to_string(),
+        None => contract.reference.formula.to_owned(),
+    };
+    let _ = writeln!(out, "{}: {}", printable(&contract.name), printable(&computes));
     let claims = contract.claims.iter().zip(&proof.verdicts);
     let rows: Vec<_> = claims.clone().map(|(claim, verdict)| row(claim, verdict)).collect();
     let width = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0).max(5);
