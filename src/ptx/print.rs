@@ -297,6 +297,10 @@ fn write_value(out: &mut String, module: &Module, value: &InitValue) -> fmt::Res
     match value {
         InitValue::Imm(value) => write_imm(out, *value),
         InitValue::Row(values) => write_row(out, module, values),
+        InitValue::Field(text) => {
+            out.push_str(text);
+            Ok(())
+        }
         InitValue::Symbol(symbol) => {
             if let Some(mask) = symbol.mask {
                 write!(out, "{mask:#X}(")?;

@@ -152,6 +152,9 @@ impl<'t> Parser<'t> {
             if !self.eat(b',') {
                 break;
             }
+            if self.token.is(b')') {
+                self.unexpected("a parameter behind `,`");
+            }
         }
         // Compilers for variadic functions write a trailing `...`-like array; nothing but `)` may follow here.
         if !self.eat(b')') {
@@ -244,13 +247,26 @@ impl<'t> Parser<'t> {
     fn attribute_numbers(&mut self) -> Vec<u64> {
         let mut numbers = Vec::new();
         while self.token.kind == Kind::Number {
-            let Some(number) = self.integer("a number") else { break };
+            let Some(number) = self.plain_integer("a number") else {
+                self.skip_numbers();
+                break;
+            };
             numbers.push(number as u64);
             if !self.eat(b',') {
                 break;
             }
+            if self.token.kind != Kind::Number {
+                self.unexpected("a number behind `,`");
+            }
         }
         numbers
+    }
+
+    /// Passes what is left of a list of numbers.
+    fn skip_numbers(&mut self) {
+        while matches!(self.token.kind, Kind::Number | Kind::Punct(b',')) {
+            self.bump();
+        }
     }
 
     /// `(results) _ (params) .noreturn` behind `.callprototype`.

@@ -14,6 +14,7 @@ mod header;
 mod labels;
 pub(in crate::ptx) mod lexer;
 mod names;
+mod opaque;
 mod operand;
 mod pieces;
 mod plain;

@@ -2,10 +2,9 @@
 
 use super::Scope;
 use crate::ptx::diag::{Diag, codes};
-use crate::ptx::ir::{
-    Body, FunctionKind, Inst, LabelId, Operand, Prototype, Stmt, SymbolId, SymbolKind, TableKind, Variable,
-};
+use crate::ptx::ir::{Body, FunctionKind, Inst, LabelId, Operand, Prototype, Stmt, SymbolId, SymbolKind, TableKind};
 use crate::ptx::source::Span;
+use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
 
 /// The `.callprototype` tables of a function: how many results and parameters each names. Found at the first indirect call.
@@ -91,33 +90,51 @@ pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, prototypes: &mut Pro
         out.push(Diag::error(codes::SYN015, place(), message));
     } else if let Some(Operand::Symbol(symbol, _)) = inst.operands.get(at)
         && let SymbolKind::Function(id) = scope.module.symbol(*symbol).kind
-        && let Some(name) = misfit(scope, inst.operands.get(at + 1), &scope.module.function(id).params)
+        && let Some(message) =
+            misfit(scope, inst.operands.get(at + 1), &scope.module.function(id).params).or_else(|| {
+                misfit(
+                    scope,
+                    inst.operands.get(..at)?.first(),
+                    &scope.module.function(id).results,
+                )
+            })
     {
-        let message = format!("an argument has not the size of the parameter `{name}` of `{related}`");
+        let message = format!("{message} of `{related}`");
         out.push(Diag::error(codes::SYN015, place(), message));
     }
 }
 
-/// The first parameter whose size differs from its argument's.
-fn misfit<'a>(scope: &Scope<'a>, arguments: Option<&Operand>, params: &[SymbolId]) -> Option<&'a str> {
+/// What is wrong with the first argument or result that does not fit its parameter.
+fn misfit(scope: &Scope, arguments: Option<&Operand>, params: &[SymbolId]) -> Option<String> {
     let Some(Operand::List(arguments)) = arguments else {
         return None;
     };
-    let size = |argument: &Operand| match argument {
-        Operand::Reg(reg) => {
-            let decl = scope.body.regs.get(reg.index()).filter(|decl| decl.declared)?;
-            Some(u64::from(decl.ty.bytes()) * u64::from(decl.lanes))
+    arguments.iter().zip(params).find_map(|(argument, param)| {
+        let name = scope.module.name(*param);
+        let param = scope.module.variable(*param)?;
+        let (size, alignment) = match argument {
+            Operand::Reg(reg) => {
+                let decl = scope.body.regs.get(reg.index()).filter(|decl| decl.declared)?;
+                (u64::from(decl.ty.bytes()) * u64::from(decl.lanes), None)
+            }
+            Operand::Symbol(symbol, 0) => {
+                let variable = scope.module.variable(*symbol)?;
+                let copied = variable.space == Space::Param;
+                (variable.size()?, copied.then(|| variable.alignment()))
+            }
+            _ => return None,
+        };
+        // An array without a length takes arguments of any size.
+        let wanted = param.size()?;
+        if size != wanted {
+            return Some(format!("{size} bytes stand for the {wanted} of the parameter `{name}`"));
         }
-        Operand::Symbol(symbol, 0) => scope.module.variable(*symbol)?.size(),
-        _ => None,
-    };
-    let differs = |(argument, param): &(&Operand, &SymbolId)| {
-        let wanted = scope.module.variable(**param).and_then(Variable::size);
-        let given = size(argument);
-        given.is_some() && wanted.is_some() && given != wanted
-    };
-    let (_, param) = arguments.iter().zip(params).find(differs)?;
-    Some(scope.module.name(*param))
+        let least = param.alignment();
+        let is = alignment.filter(|is| *is < least)?;
+        Some(format!(
+            "an argument aligned to {is} bytes stands for the parameter `{name}`, aligned to {least},"
+        ))
+    })
 }
 
 fn is_table(operand: &Operand) -> bool {

@@ -9,14 +9,17 @@ mod calls;
 mod classes;
 mod directives;
 mod gates;
+mod initial;
 mod launch;
 mod linkage;
 mod module;
 mod opcode;
 mod operands;
 mod optix;
+mod prototypes;
 mod report;
 mod textures;
+mod variables;
 mod width;
 
 pub use module::{SharedMemory, shared_memory};
@@ -56,6 +59,8 @@ pub fn verify(parsed: &Parsed, text: &str) -> Vec<Diag> {
     }
     module::check(parsed, &environment, &mut out);
     directives::check(parsed, &environment, &mut out);
+    variables::check(parsed, &environment, &mut out);
+    prototypes::check(parsed, &mut out);
     linkage::check(parsed, &mut out);
     optix::check(parsed, &mut out);
     width::check(parsed, &mut out);
