@@ -355,7 +355,7 @@ fn write_operand(out: &mut String, module: &Module, body: &Body, operand: &Opera
     match operand {
         Operand::Reg(id) => out.write_str(reg(id)),
         Operand::Not(id) => write!(out, "!{}", reg(id)),
-        Operand::Part(id, component) => write!(out, "{}.{}", reg(id), component.name()),
+        Operand::Part(id, component) => write!(out, "{}.{component}", reg(id)),
         Operand::Sum(id, offset) => {
             out.push_str(reg(id));
             write_offset(out, *offset)

@@ -242,7 +242,7 @@ impl<'t> Parser<'t> {
     /// `.ptr .global .align 16` of a kernel parameter: kept as text, in one spelling.
     fn pointer(&mut self, variable: &mut Variable) {
         let mut text = String::from(".ptr");
-        if self.token.kind == Kind::Dot && Space::from_name(&self.here()[1..]).is_some() {
+        if matches!(self.here(), ".const" | ".global" | ".local" | ".shared") {
             text = format!("{text} {}", self.here());
             self.bump();
         }

@@ -37,6 +37,9 @@ impl<'t> Parser<'t> {
     }
 
     fn check_header(&mut self, first: Span) {
+        if self.is_header_broken {
+            return;
+        }
         let header = &self.out.module.header;
         let (version, target) = (header.version.is_some(), !header.target.is_empty());
         if !version {
@@ -108,7 +111,9 @@ impl<'t> Parser<'t> {
 
     fn target(&mut self) {
         let start = self.bump().span.start;
-        if !self.out.module.items.is_empty() || self.out.module.header.address_size.is_some() {
+        let header = &self.out.module.header;
+        let again = header.address_size.is_some() && !header.target.is_empty();
+        if !self.out.module.items.is_empty() || again {
             let message = "`.target` stands behind `.version`, in front of everything else";
             self.error(codes::SYN003, Span::new(start, self.end), message);
         }
@@ -149,8 +154,11 @@ impl<'t> Parser<'t> {
     }
 
     fn bad_header(&mut self, wanted: &str) {
+        self.is_header_broken = true;
         self.unexpected(wanted);
-        self.skip_statement();
+        if !self.starts_line() {
+            self.skip_statement();
+        }
     }
 
     /// `.file 1 "a.cu", 0, 0` and `.loc 1 2 3, ...`: they end with their line or where something else starts.

@@ -2,19 +2,21 @@
 
 use super::Scope;
 use crate::ptx::diag::{Diag, codes};
-use crate::ptx::ir::{Body, FunctionKind, Inst, LabelId, Operand, Prototype, Stmt, SymbolId, SymbolKind, TableKind};
+use crate::ptx::ir::{
+    Body, FunctionKind, Inst, LabelId, Module, Operand, Prototype, Stmt, SymbolId, SymbolKind, TableKind,
+};
 use crate::ptx::source::Span;
 use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
 
-/// The `.callprototype` tables of a function: how many results and parameters each names. Found at the first indirect call.
+/// The tables of a function that calls use: how many results and parameters each names. Found at the first indirect call.
 #[derive(Default)]
 pub(super) struct Prototypes {
     counts: Option<FxHashMap<LabelId, (usize, usize)>>,
 }
 
 impl Prototypes {
-    fn get(&mut self, body: &Body, label: LabelId) -> Option<(usize, usize)> {
+    fn get(&mut self, module: &Module, body: &Body, label: LabelId) -> Option<(usize, usize)> {
         let counts = self.counts.get_or_insert_with(|| {
             let tables = body.stmts.iter().filter_map(|stmt| match stmt {
                 Stmt::Table(table) => Some(table),
@@ -24,6 +26,13 @@ impl Prototypes {
                 .filter_map(|table| match &table.kind {
                     TableKind::Prototype(Prototype { results, params, .. }) => {
                         Some((table.label, (results.len(), params.len())))
+                    }
+                    TableKind::Call(targets) => {
+                        let SymbolKind::Function(id) = module.symbol(*targets.first()?).kind else {
+                            return None;
+                        };
+                        let function = module.function(id);
+                        Some((table.label, (function.results.len(), function.params.len())))
                     }
                     _ => None,
                 })
@@ -73,7 +82,7 @@ pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, prototypes: &mut Pro
                 out.push(Diag::error(codes::SYN015, place(), message));
                 return;
             }
-            let Some(counts) = label.and_then(|label| prototypes.get(scope.body, label)) else {
+            let Some(counts) = label.and_then(|label| prototypes.get(scope.module, scope.body, label)) else {
                 return;
             };
             (counts, "the prototype")

@@ -59,7 +59,9 @@ fn header(parsed: &Parsed, environment: &Environment, out: &mut Vec<Diag>) {
         let message = "`.target` names no GPU";
         out.push(Diag::error(codes::SYN003, span, message).help("write for instance `.target sm_80, debug`"));
     }
-    debug_data(parsed, span, out);
+    if out.is_empty() {
+        debug_data(parsed, span, out);
+    }
     if let (Some(version), Some(target)) = (environment.version, environment.target)
         && let Some(least) = target.min_ptx()
         && version < least

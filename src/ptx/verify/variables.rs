@@ -144,7 +144,7 @@ impl Checker<'_> {
         let option = |word: &str| TargetOption::from_name(word) == Some(TargetOption::TexmodeIndependent);
         let unified = !words.iter().any(|word| option(word));
         (variable.ty == Type::Samplerref && unified).then(|| {
-            let message = format!("`{name}` is a sampler of its own, which needs `.target` ..., texmode_independent");
+            let message = format!("`{name}` is a sampler of its own, which needs `texmode_independent` in `.target`");
             (codes::GATE006, message, "textures carry their sampler otherwise")
         })
     }
