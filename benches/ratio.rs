@@ -81,11 +81,9 @@ fn assembler(ptxas: &Path, file: &Path) -> Box<dyn Any> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    assert!(
-        status.expect("ptxas runs").success(),
-        "ptxas refuses {}",
-        file.display()
-    );
+    let status = status.expect("ptxas runs");
+    assert!(status.success(), "ptxas refuses {}", file.display());
+    Box::new(status)
 }
 
 fn lint(text: &str) -> Box<dyn Any> {
