@@ -39,18 +39,20 @@ Fails:
     shl.b32 %r2, %r1, 2;
     mov.u32 %r3, s;
     add.u32 %r4, %r3, %r2;
-    st.shared.u32 [%r4], %r1;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r6, [%rd3];
+    st.shared.u32 [%r4], %r6;
     bar.sync 0;
     setp.ne.u32 %p1, %r1, 0;
     @%p1 bra READ;
-    st.shared.u32 [s], %r2;
+    add.u32 %r6, %r6, 1;
+    st.shared.u32 [s], %r6;
 READ:
     bar.sync 0;
     ld.shared.u32 %r5, [s];
     ld.shared.u32 %r6, [%r4];
     add.u32 %r7, %r5, %r6;
-    mul.wide.u32 %rd2, %r1, 4;
-    add.u64 %rd3, %rd1, %rd2;
     st.global.u32 [%rd3], %r7;
     ret;
 }
@@ -72,18 +74,20 @@ Clean:
     shl.b32 %r2, %r1, 2;
     mov.u32 %r3, s;
     add.u32 %r4, %r3, %r2;
-    st.shared.u32 [%r4], %r1;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r6, [%rd3];
+    st.shared.u32 [%r4], %r6;
     bar.sync 0;
     setp.ne.u32 %p1, %r1, 0;
     @%p1 bra READ;
-    st.shared.u32 [s+256], %r2;
+    add.u32 %r6, %r6, 1;
+    st.shared.u32 [s+256], %r6;
 READ:
     bar.sync 0;
     ld.shared.u32 %r5, [s+256];
     ld.shared.u32 %r6, [%r4];
     add.u32 %r7, %r5, %r6;
-    mul.wide.u32 %rd2, %r1, 4;
-    add.u64 %rd3, %rd1, %rd2;
     st.global.u32 [%rd3], %r7;
     ret;
 }

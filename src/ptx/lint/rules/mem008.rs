@@ -33,15 +33,15 @@ Fails:
 .visible .entry k(.param .u64 out)
 {
     .reg .b32 %r<3>;
-    .reg .b64 %rd<4>;
+    .reg .b64 %rd<6>;
     .shared .align 4 .b8 s[1024];
     ld.param.u64 %rd1, [out];
     mov.u32 %r1, %tid.x;
     mul.wide.u32 %rd2, %r1, 4;
     mov.u64 %rd3, s;
-    cvta.shared.u64 %rd3, %rd3;
-    add.u64 %rd3, %rd3, %rd2;
-    st.u32 [%rd3], %r1;
+    cvta.shared.u64 %rd4, %rd3;
+    add.u64 %rd5, %rd4, %rd2;
+    st.u32 [%rd5], %r1;
     bar.sync 0;
     st.global.u32 [%rd1], %r1;
     ret;
@@ -55,14 +55,14 @@ Clean:
 .visible .entry k(.param .u64 out)
 {
     .reg .b32 %r<3>;
-    .reg .b64 %rd<4>;
+    .reg .b64 %rd<6>;
     .shared .align 4 .b8 s[1024];
     ld.param.u64 %rd1, [out];
     mov.u32 %r1, %tid.x;
     mul.wide.u32 %rd2, %r1, 4;
     mov.u64 %rd3, s;
-    add.u64 %rd3, %rd3, %rd2;
-    st.shared.u32 [%rd3], %r1;
+    add.u64 %rd4, %rd3, %rd2;
+    st.shared.u32 [%rd4], %r1;
     bar.sync 0;
     st.global.u32 [%rd1], %r1;
     ret;

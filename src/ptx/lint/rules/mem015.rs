@@ -33,8 +33,6 @@ Fails:
     .reg .b64 %rd<2>;
     ld.param.u64 %rd1, [out];
     mov.u32 %r1, %dynamic_smem_size;
-    mov.u32 %r2, 0;
-    st.shared.u32 [%r2], %r1;
     st.global.u32 [%rd1], %r1;
     ret;
 }

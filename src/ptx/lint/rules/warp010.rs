@@ -88,15 +88,15 @@ fn one(context: &Context, id: FuncId, body: &Body) -> Option<Diag> {
         return None;
     }
     // What a shuffle has fetched, and over how many lanes; what has been reduced so far, by which operation, and where that began.
-    let mut fetched: FxHashMap<RegId, u32> = FxHashMap::default();
+    let mut fetched: FxHashMap<RegId, (u32, InstId)> = FxHashMap::default();
     let mut reduced: FxHashMap<RegId, (u32, &str, InstId)> = FxHashMap::default();
     for (inst, row) in (0..).map(InstId).zip(&body.insts) {
         let sources: Vec<RegId> = row.operands.iter().skip(1).filter_map(Operand::as_reg).collect();
         let step = sources.iter().find_map(|reg| fetched.get(reg).copied());
         let before = sources.iter().find_map(|reg| reduced.get(reg).copied());
-        let chain = step.filter(|_| is_integer(row)).map(|step| {
+        let chain = step.filter(|_| is_integer(row)).map(|(step, from)| {
             let begun = before.filter(|(steps, name, _)| *name == row.op.base() && steps & step == 0);
-            let (steps, _, first) = begun.unwrap_or((0, "", inst));
+            let (steps, _, first) = begun.unwrap_or((0, "", from));
             (steps | step, row.op.base(), first)
         });
         let lanes = row.operands.get(2).and_then(Operand::as_int);
@@ -111,7 +111,7 @@ fn one(context: &Context, id: FuncId, body: &Body) -> Option<Diag> {
             continue;
         };
         if let Some(lanes) = fetch {
-            fetched.insert(into, lanes as u32);
+            fetched.insert(into, (lanes as u32, inst));
         } else if let Some((steps, name, first)) = chain {
             if steps == ALL_STEPS {
                 return Some(say(context, id, name, first));
