@@ -103,6 +103,9 @@ fn reads_index(unit: &Unit, inst: InstId) -> bool {
 /// Whether the loop compares one of the counters with a uniform bound elsewhere than in its condition.
 fn is_checked_inside(unit: &Unit, id: LoopId, condition: ValueId, counters: &FxHashSet<ValueId>) -> bool {
     let own = maker(unit, condition);
+    // An unrolled loop counts its rounds, and keeps the counter beside.
+    let header = unit.ssa.phis(unit.loops.get(id).header);
+    let counts = |value: &ValueId| counters.contains(value) || header.contains(value);
     let blocks = unit.cfg.rpo().iter().filter(|block| unit.loops.contains(id, **block));
     let mut insts = blocks.flat_map(|block| unit.cfg.insts(*block)).map(InstId);
     insts.any(|inst| {
@@ -111,7 +114,7 @@ fn is_checked_inside(unit: &Unit, id: LoopId, condition: ValueId, counters: &FxH
         let uniform = |value: &ValueId| unit.uniformity.extent(*value) <= Extent::Cta;
         row.op.base() == "setp"
             && Some(inst) != own
-            && uses.iter().any(|value| counters.contains(value) && !uniform(value))
+            && uses.iter().any(|value| counts(value) && !uniform(value))
             && uses.iter().any(uniform)
     })
 }
