@@ -55,7 +55,7 @@ fn message(file: &Linted, diag: &Diag) -> String {
         let at = file.source.position(related.span.start);
         let _ = write!(text, "\nline {}: {}", at.line, related.message);
         if let Some(origin) = origin {
-            let _ = write!(text, " ({})", origin.place);
+            let _ = write!(text, " ({})", origin.own());
         }
     }
     if let Some(origin) = file.origin(diag.span) {

@@ -37,7 +37,7 @@ fn with_origins<'d>(file: &Linted, diag: &'d Diag) -> Cow<'d, Diag> {
     let mut told = diag.clone();
     for (related, origin) in told.related.iter_mut().zip(file.origins_of_causes(diag)) {
         if let Some(origin) = origin {
-            related.message = format!("{} ({})", related.message, printable(&origin.place.to_string()));
+            related.message = format!("{} ({})", related.message, printable(&origin.own().to_string()));
         }
     }
     if let Some(origin) = file.origin(diag.span) {

@@ -220,7 +220,7 @@ impl Run {
                 let message = printable(&diag.message);
                 let _ = write!(out, "{file}:{at}: {level}[{} {}]: {message}", code.id, code.name);
                 if let Some(origin) = linted.origin(diag.span) {
-                    let _ = write!(out, " (from {})", printable(&origin.place.to_string()));
+                    let _ = write!(out, " (from {})", printable(&origin.own().to_string()));
                 }
                 out.push('\n');
             }

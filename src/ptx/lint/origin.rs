@@ -20,6 +20,14 @@ pub struct Place {
     pub column: u32,
 }
 
+impl Place {
+    /// Whether the file lies in a folder of headers or of installed packages.
+    fn is_header(&self) -> bool {
+        let mut folders = self.file.split(['/', '\\']).rev().skip(1);
+        folders.any(|folder| matches!(folder, "include" | "site-packages" | "dist-packages"))
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)?;
@@ -41,13 +49,31 @@ pub struct Origin {
     pub inlined_at: Vec<Place>,
 }
 
+impl Origin {
+    /// The places from the innermost to the outermost.
+    fn frames(&self) -> impl DoubleEndedIterator<Item = &Place> {
+        std::iter::once(&self.place).chain(&self.inlined_at)
+    }
+
+    /// The place that is most likely the reader's own text: the innermost one that is not in a toolkit's headers.
+    pub fn own(&self) -> &Place {
+        let own = self.frames().find(|place| !place.is_header());
+        own.or(self.inlined_at.last()).unwrap_or(&self.place)
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.place)?;
+        let own = self.own();
+        write!(f, "{own}")?;
+        let is_own = std::ptr::eq(own, &self.place);
+        if !is_own {
+            write!(f, ", by way of {}", self.place)?;
+        }
         if let Some(function) = &self.function {
             write!(f, " in `{function}`")?;
         }
-        for at in &self.inlined_at {
+        for at in self.frames().skip_while(|place| !std::ptr::eq(*place, own)).skip(1) {
             write!(f, ", inlined at {at}")?;
         }
         Ok(())
@@ -293,6 +319,26 @@ mod tests {
             of("add.u32 %r3").as_deref(),
             Some("C:\\b.h:20:1 in `m`, inlined at C:\\b.h:9:5, inlined at dir/a.cu:4:2")
         );
+    }
+
+    #[test]
+    fn headers_of_a_toolkit_are_not_the_readers_own_text() {
+        let place = |file: &str, line| Place {
+            file: file.to_owned(),
+            line,
+            column: 0,
+        };
+        let origin = |inlined_at| Origin {
+            place: place("/cuda/bin/../include/crt/a.hpp", 9),
+            function: Some("f".to_owned()),
+            inlined_at,
+        };
+        let through = origin(vec![place("/cuda/include/b.h", 2), place("k.cu", 5), place("k.cu", 7)]);
+        assert_eq!(
+            through.to_string(),
+            "k.cu:5, by way of /cuda/bin/../include/crt/a.hpp:9 in `f`, inlined at k.cu:7"
+        );
+        assert_eq!(origin(Vec::new()).own().line, 9);
     }
 
     #[test]

@@ -114,7 +114,11 @@ fn room(unit: &Unit, lanes: &Together, reads: &[Access]) -> usize {
         let place = read.place.as_ref().filter(|place| place.constant().is_none())?;
         let held = unit.module.variable(place.symbol)?.size().filter(|held| *held > 0)?;
         let company = lanes.company(unit, read.inst).filter(|company| company.sure)?;
-        let out = |thread: &usize| place.at(*thread).is_some_and(|at| at + read.size > held as i64);
+        let out = |thread: &usize| {
+            place
+                .at(*thread)
+                .is_some_and(|at| at < 0 || at + read.size > held as i64)
+        };
         company.threads.iter().find(out)
     };
     let rooms = reads.iter().take(MOST).filter_map(first_out);
