@@ -24,6 +24,7 @@ pub mod rules;
 mod select;
 mod status;
 mod suppress;
+mod trail;
 mod trials;
 mod warps;
 

@@ -4,7 +4,7 @@ use crate::ptx::analysis::{Exact, MOST_THREADS, Shape, Threads};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::{BarrierOp, FuncId};
 use crate::ptx::lint::context::Context;
-use crate::ptx::lint::named::Numbered;
+use crate::ptx::lint::named::{Numbered, Part};
 use crate::ptx::lint::rule::Rule;
 use std::collections::BTreeSet;
 
@@ -149,6 +149,7 @@ fn oversized(context: &Context, numbered: &Numbered) -> Option<Diag> {
     })?;
     let message = format!("the barrier counts {count} threads, but the CTA has {most}: it never completes");
     let diag = Diag::error(RULE.code, context.span(numbered.function, numbered.inst), message);
+    let diag = numbered.told(context, Part::Count, diag);
     Some(match numbered.shape.threads() {
         None => diag.note(format!("`.maxntid` allows at most {most} threads")),
         Some(_) => diag,
