@@ -117,7 +117,8 @@ impl<'m> Unit<'m> {
         let loops = Loops::of_cfg(&cfg);
         let ssa = Ssa::new(body, &cfg);
         let waits = |inst: u32| barriers.binary_search_by_key(&inst, |site| site.inst.0).is_ok();
-        let converge = Converge::new(body, &cfg, &loops, &waits);
+        let is_kernel = module.function(id).kind == FunctionKind::Entry;
+        let converge = Converge::new(body, &cfg, &loops, is_kernel, &waits);
         Self {
             module,
             id,
