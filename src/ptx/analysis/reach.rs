@@ -1,9 +1,11 @@
 //! Which threads can get where: conditions that are known in every thread split the CTA.
 
+use super::converge::Departure;
 use super::geometry::WARP;
 use super::unit::Unit;
 use crate::ptx::flow::dataflow::{Direction, Problem, Solution, solve};
 use crate::ptx::ir::InstId;
+use crate::ptx::isa::Extent;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A set of a CTA's threads, by linear index.
@@ -162,7 +164,17 @@ impl Reach {
     /// Finds the threads that can reach each block of a unit.
     pub fn new(unit: &Unit) -> Self {
         let mut unsure = FxHashSet::default();
-        let split = Split::new(unit, |block| unsure.extend(unit.converge.region(block)));
+        let mut unknown = Vec::new();
+        let split = Split::new(unit, |block| unknown.push(block));
+        for block in unknown {
+            unsure.extend(unit.converge.region(block));
+            // Where nobody knows who leaves there, nobody knows who is left.
+            let leaves = |departure: &Departure| departure.from == block && !departure.fatal;
+            if unit.converge.departures().iter().any(leaves) && unit.uniformity.branch(block) >= Extent::Warp {
+                let stay = unit.cfg.succs().reachable(unit.converge.succs(block).iter().copied());
+                unsure.extend((0u32..).zip(stay).filter(|(_, stays)| *stays).map(|(at, _)| at));
+            }
+        }
         Self {
             solution: solve(&split, &unit.cfg),
             unsure,
