@@ -5,8 +5,9 @@ use super::racing::{address, opcode, thread};
 use super::trail::{Goal, with_trail};
 use super::trials::{Faulty, Tried};
 use crate::ptx::analysis::trial::{Fault, FaultKind, Site};
-use crate::ptx::diag::{Code, Diag, Level};
+use crate::ptx::diag::{Code, Diag, Edit, Level};
 use crate::ptx::ir::{Address, Base, FuncId, Inst, InstId, Operand, SymbolId, Variable};
+use crate::ptx::parse::pieces;
 use rustc_hash::FxHashSet;
 
 /// MEM001.
@@ -246,9 +247,18 @@ pub(super) fn mem011(context: &Context, code: Code) -> Vec<Diag> {
                 "{} reads through the read-only path what the kernel writes",
                 opcode(context, *load)
             );
-            Diag::warning(code, span(context, *load), message)
+            let at = span(context, *load);
+            let diag = Diag::warning(code, at, message)
                 .related(span(context, *store), "it is written here")
-                .help("load without `.nc`")
+                .help("load without `.nc`");
+            let nc = pieces(context.text, at)
+                .mods
+                .into_iter()
+                .find(|span| span.of(context.text) == ".nc");
+            match nc {
+                Some(nc) => diag.safe_fix(vec![Edit::remove(nc)]),
+                None => diag,
+            }
         })
         .collect()
 }

@@ -2,12 +2,13 @@
 
 use super::wording::some_of;
 use crate::ptx::analysis::{BarrierSite, Unit};
-use crate::ptx::diag::{Code, Diag, Level};
+use crate::ptx::diag::{Code, Diag, Edit, Level};
 use crate::ptx::ir::{BarrierKind, BarrierOp, Inst, InstId};
 use crate::ptx::isa::Effect;
 use crate::ptx::lint::bits::Bits;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
+use crate::ptx::source::Span;
 use crate::ptx::types::Space;
 
 /// A barrier with no access to memory since the last one.
@@ -129,6 +130,13 @@ fn redundant(context: &Context, unit: &Unit) -> Option<Diag> {
     let first = idle.first()?;
     let message = "no memory is accessed between the last barrier and this one";
     let diag = Diag::info(RULE.code, context.span(unit.id, *first), message).help("leave it out");
+    let diag = match statement_end(context.text, diag.span.end) {
+        Some(end) => {
+            let whole = Span::new(diag.span.start, end);
+            diag.unsafe_fix(vec![Edit::remove(whole)])
+        }
+        None => diag,
+    };
     Some(some_of(context, unit.id, &idle[1..], "nor before this one", diag))
 }
 
@@ -142,4 +150,11 @@ fn orders_something(row: &Inst) -> bool {
             .is_none_or(|view| view.kind == BarrierKind::Cluster || view.count.is_some()),
         _ => !private,
     }
+}
+
+/// Just past the semicolon that follows.
+fn statement_end(text: &str, from: u32) -> Option<u32> {
+    let rest = text.get(from as usize..)?;
+    let blanks = rest.len() - rest.trim_start().len();
+    rest.get(blanks..)?.starts_with(';').then_some(from + blanks as u32 + 1)
 }
