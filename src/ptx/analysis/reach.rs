@@ -92,6 +92,8 @@ pub struct Reach {
     solution: Solution<Threads>,
     /// Blocks whose set is an upper bound only: a condition that is not known decides who gets there.
     unsure: FxHashSet<u32>,
+    /// Those among them where the condition may part threads: to the others come all of the set, or none.
+    parted: FxHashSet<u32>,
 }
 
 /// The problem: conditions that are known in every thread split the CTA.
@@ -166,19 +168,33 @@ impl Reach {
         let mut unsure = FxHashSet::default();
         let mut unknown = Vec::new();
         let split = Split::new(unit, |block| unknown.push(block));
+        let mut parted = FxHashSet::default();
         for block in unknown {
             unsure.extend(unit.converge.region(block));
+            if unit.uniformity.branch(block) < Extent::Warp {
+                continue;
+            }
+            parted.extend(unit.converge.region(block));
             // Where nobody knows who leaves there, nobody knows who is left.
             let leaves = |departure: &Departure| departure.from == block && !departure.fatal;
-            if unit.converge.departures().iter().any(leaves) && unit.uniformity.branch(block) >= Extent::Warp {
+            if unit.converge.departures().iter().any(leaves) {
                 let stay = unit.cfg.succs().reachable(unit.converge.succs(block).iter().copied());
-                unsure.extend((0u32..).zip(stay).filter(|(_, stays)| *stays).map(|(at, _)| at));
+                let stay = (0u32..).zip(stay).filter(|(_, stays)| *stays).map(|(at, _)| at);
+                parted.extend(stay);
+                unsure.extend(parted.iter().copied());
             }
         }
         Self {
             solution: solve(&split, &unit.cfg),
             unsure,
+            parted,
         }
+    }
+
+    /// Whether the threads that can reach an instruction without a guard come there all together, or none of them.
+    pub fn is_whole(&self, unit: &Unit, inst: InstId) -> bool {
+        let guarded = unit.body.insts.get(inst.index()).is_none_or(|row| row.guard.is_some());
+        !guarded && !self.parted.contains(&unit.cfg.block_of(inst))
     }
 
     /// The threads that can reach a block.

@@ -25,6 +25,8 @@ pub(super) struct Numbered {
     pub(super) threads: Threads,
     /// Whether all of them do.
     pub(super) sure: bool,
+    /// Whether they come all together, or none of them.
+    pub(super) whole: bool,
     /// Whether it lies in a loop.
     pub(super) in_loop: bool,
     /// The shape for which this holds.
@@ -71,6 +73,7 @@ pub(super) fn find(unit: &Unit) -> Vec<Numbered> {
                 counted: view.count.is_some(),
                 threads,
                 sure,
+                whole: reach.is_whole(unit, inst),
                 in_loop: unit.loops.innermost(unit.cfg.block_of(inst)).is_some(),
                 shape: unit.shape,
                 shared: calls || !is_kernel,

@@ -102,7 +102,7 @@ fn check(context: &Context) -> Vec<Diag> {
 fn uneven(context: &Context, all: &[&Numbered]) -> Option<Diag> {
     let by_all = |numbered: &Numbered| {
         let everyone = Threads::first(numbered.shape.most_threads());
-        numbered.sure && !numbered.shared && numbered.op != BarrierOp::Arrive && numbered.threads == everyone
+        numbered.whole && !numbered.shared && numbered.op != BarrierOp::Arrive && numbered.threads == everyone
     };
     // How many are counted: all threads, where that is not said.
     let counts = |numbered: &Numbered| match numbered.counted {
@@ -255,7 +255,7 @@ fn overfull(context: &Context, class: &Class, waiting: &[&Numbered]) -> Option<D
     let comers = |numbered: &Numbered| u64::from(numbered.coming(class.id).warps()) * 32;
     let over = waiting
         .iter()
-        .find(|numbered| numbered.shape.threads().is_some() && numbered.sure && comers(numbered) > class.count)?;
+        .find(|numbered| numbered.shape.threads().is_some() && numbered.whole && comers(numbered) > class.count)?;
     let what = format!(
         "{} threads wait at barrier {} here, which completes with any {} of them",
         comers(over),
