@@ -1,6 +1,6 @@
 //! FLOW002: a register that some path does not write.
 
-use super::undefined::{findings, name, with_path};
+use super::undefined::{gathered, name, with_path};
 use crate::ptx::analysis::{Code, Unwritten};
 use crate::ptx::diag::{Code as RuleCode, Diag, Level};
 use crate::ptx::lint::context::Context;
@@ -62,7 +62,7 @@ Write the register on every path, before the branch or the guarded write, or use
 ";
 
 fn check(context: &Context) -> Vec<Diag> {
-    findings(
+    gathered(
         context,
         |unwritten, is_predicate| !unwritten.always && !is_predicate,
         say,
