@@ -20,7 +20,11 @@ impl<'t> Parser<'t> {
         }
         let labels = state.body.insts.last().is_some_and(|inst| may_take_labels(&inst.op));
         loop {
-            let operand = if labels { self.top_operand(state) } else { self.operand(state) };
+            let operand = if labels {
+                self.top_operand(state)
+            } else {
+                self.operand(state)
+            };
             let (Some(operand), Some(inst)) = (operand, state.body.insts.last_mut()) else {
                 return false;
             };
@@ -287,8 +291,7 @@ impl<'t> Parser<'t> {
                 break;
             }
         }
-        self.expect(close, "behind a list of operands")
-            .then(|| boxed(parts))
+        self.expect(close, "behind a list of operands").then(|| boxed(parts))
     }
 
     /// `[...]`: an address, or several parts.

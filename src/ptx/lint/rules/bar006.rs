@@ -26,6 +26,9 @@ A counted barrier completes when exactly that many threads, in whole warps, have
 or the surplus arrivals open the next phase too early. Which threads come follows from conditions on `%tid` and constants; where
 that is not known, only the upper bound is used.
 
+More threads at one barrier than it counts, or one barrier that all threads come to with different counts, are a warning: it completes with
+the first that come, whichever they are.
+
 Fails:
 ```ptx
 .version 7.0

@@ -21,6 +21,7 @@ Finds uses of registers that are written on some paths only, or only where a pre
 
 On the other paths the register holds whatever the hardware register was left with. Paths that cannot be taken do not count:
 a write and a use under one predicate, a use behind a flag that is set beside the write, a write in the first round of a loop.
+Several such registers of one function are one finding, at the first of them.
 
 Fails:
 ```ptx
