@@ -128,7 +128,8 @@ fn known_spaces(body: &Body) -> FxHashMap<RegId, Space> {
     let mut spaces: FxHashMap<RegId, Option<Space>> = FxHashMap::default();
     for row in &body.insts {
         let made = match row.op.base() {
-            "cvta" if !row.op.has("to") => Some(row.op.space),
+            // Stack frames are addressed like this by all code that is not optimised.
+            "cvta" if !row.op.has("to") => Some(row.op.space).filter(|space| *space != Space::Local),
             // An offset leaves the space as it is.
             "add" | "sub" | "mov" => row
                 .operands
