@@ -90,6 +90,7 @@ fn one(context: &Context, id: FuncId, body: &Body) -> Option<Diag> {
     // What a shuffle has fetched, and over how many lanes; what has been reduced so far, by which operation, and where that began.
     let mut fetched: FxHashMap<RegId, (u32, InstId)> = FxHashMap::default();
     let mut reduced: FxHashMap<RegId, (u32, &str, InstId)> = FxHashMap::default();
+    let numbers = numbers(body);
     for (inst, row) in (0..).map(InstId).zip(&body.insts) {
         let sources: Vec<RegId> = row.operands.iter().skip(1).filter_map(Operand::as_reg).collect();
         let step = sources.iter().find_map(|reg| fetched.get(reg).copied());
@@ -99,7 +100,10 @@ fn one(context: &Context, id: FuncId, body: &Body) -> Option<Diag> {
             let (steps, _, first) = begun.unwrap_or((0, "", from));
             (steps | step, row.op.base(), first)
         });
-        let lanes = row.operands.get(2).and_then(Operand::as_int);
+        let lanes = row.operands.get(2).and_then(|operand| match operand {
+            Operand::Reg(reg) => numbers.get(reg).copied().flatten(),
+            operand => operand.as_int(),
+        });
         let fetch = (row.op.base() == "shfl" && (row.op.has("bfly") || row.op.has("down")))
             .then(|| lanes.filter(|lanes| [1, 2, 4, 8, 16].contains(lanes)))
             .flatten();
@@ -120,6 +124,24 @@ fn one(context: &Context, id: FuncId, body: &Body) -> Option<Diag> {
         }
     }
     None
+}
+
+/// What registers hold that hold one number: compilers put the distances there.
+fn numbers(body: &Body) -> FxHashMap<RegId, Option<i64>> {
+    let mut numbers: FxHashMap<RegId, Option<i64>> = FxHashMap::default();
+    for row in &body.insts {
+        let number = match (row.op.base(), row.operands.get(1)) {
+            ("mov", Some(operand)) => operand.as_int(),
+            _ => None,
+        };
+        row.defs(&mut |reg| {
+            let known = numbers.entry(reg).or_insert(number);
+            if *known != number {
+                *known = None;
+            }
+        });
+    }
+    numbers
 }
 
 /// The register that is written; of a shuffle's pair the value.
