@@ -63,6 +63,7 @@ pub const RULES: &[Rule] = &[
     rules::bar017::RULE,
     rules::bar018::RULE,
     rules::bar019::RULE,
+    rules::bar020::RULE,
     rules::flow001::RULE,
     rules::flow002::RULE,
     rules::flow003::RULE,

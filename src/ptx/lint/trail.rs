@@ -6,7 +6,7 @@ use crate::ptx::analysis::Code;
 use crate::ptx::diag::Diag;
 use crate::ptx::flow::{Definition, ValueId};
 use crate::ptx::ir::{Base, Inst, InstId, Operand, RegId, SymbolId};
-use crate::ptx::isa::Extent;
+use crate::ptx::isa::{Effect, Extent};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
@@ -24,18 +24,28 @@ pub(super) enum Goal {
     Thread,
     /// A number.
     Number,
+    /// The place of a CTA in the grid.
+    Cta,
 }
 
 /// Adds how the operand's value came about, nearest first; nothing where the goal is not met.
-pub(super) fn with_trail(
-    context: &Context,
-    code: Code,
-    inst: InstId,
-    operand: usize,
-    goal: Goal,
-    mut diag: Diag,
-) -> Diag {
-    let trail = find(code, inst, operand, goal);
+pub(super) fn with_trail(context: &Context, code: Code, inst: InstId, operand: usize, goal: Goal, diag: Diag) -> Diag {
+    let row = &code.body.insts[inst.index()];
+    let reg = row.operands.get(operand).and_then(register);
+    match reg.and_then(|reg| code.ssa.use_of(inst, reg)) {
+        Some(start) => with_trail_of(context, code, start, goal, diag),
+        None => diag,
+    }
+}
+
+/// Whether the value is computed from what is asked for, by instructions that do nothing but compute.
+pub(super) fn leads_to(code: Code, start: ValueId, goal: Goal) -> bool {
+    !find(code, start, goal).is_empty()
+}
+
+/// Adds how a value came about, nearest first; nothing where the goal is not met.
+pub(super) fn with_trail_of(context: &Context, code: Code, start: ValueId, goal: Goal, mut diag: Diag) -> Diag {
+    let trail = find(code, start, goal);
     for (at, made) in trail.iter().enumerate().take(LONGEST) {
         let span = context.span(code.id, *made);
         if span == diag.span || diag.related.iter().any(|known| known.span == span) {
@@ -51,13 +61,8 @@ pub(super) fn with_trail(
     diag
 }
 
-/// The instructions from the one that makes the operand's value to the one that meets the goal.
-fn find(code: Code, inst: InstId, operand: usize, goal: Goal) -> Vec<InstId> {
-    let row = &code.body.insts[inst.index()];
-    let reg = row.operands.get(operand).and_then(register);
-    let Some(start) = reg.and_then(|reg| code.ssa.use_of(inst, reg)) else {
-        return Vec::new();
-    };
+/// The instructions from the one that makes the value to the one that meets the goal.
+fn find(code: Code, start: ValueId, goal: Goal) -> Vec<InstId> {
     let mut seen: FxHashSet<ValueId> = FxHashSet::from_iter([start]);
     // Each value with the place in the list from which it was come to.
     let mut list: Vec<(ValueId, Option<usize>)> = vec![(start, None)];
@@ -69,7 +74,10 @@ fn find(code: Code, inst: InstId, operand: usize, goal: Goal) -> Vec<InstId> {
                 if meets(&code.body.insts[made.index()], goal) {
                     return way(code, &list, at);
                 }
-                code.ssa.uses(made).to_vec()
+                match code.body.insts[made.index()].op.effect {
+                    Effect::Pure => code.ssa.uses(made).to_vec(),
+                    _ => Vec::new(),
+                }
             }
             Some(Definition::Phi(_)) => code.ssa.phi_inputs(value).to_vec(),
             _ => Vec::new(),
@@ -104,8 +112,8 @@ fn meets(row: &Inst, goal: Goal) -> bool {
         Goal::Symbol(symbol) => sources().any(
             |operand| matches!(operand, Operand::Symbol(named, _) | Operand::Element(named, _) if *named == symbol),
         ),
-        Goal::Thread => sources()
-            .any(|operand| matches!(operand, Operand::Special(special) if special.info().extent >= Extent::Warp)),
+        Goal::Thread => sources().any(|operand| special(operand, Extent::Warp).is_some()),
+        Goal::Cta => sources().any(|operand| special(operand, Extent::Cta).is_some()),
         Goal::Number => {
             row.guard.is_none()
                 && !row.operands.is_empty()
@@ -136,19 +144,20 @@ fn written(code: Code, inst: InstId) -> String {
 fn end(context: &Context, code: Code, inst: InstId, register: &str, goal: Goal) -> String {
     match goal {
         Goal::Symbol(symbol) => format!("{register} is the address of `{}`", context.parsed.module.name(symbol)),
-        Goal::Thread => {
-            let special = code.body.insts[inst.index()]
-                .operands
-                .iter()
-                .find_map(|operand| match operand {
-                    Operand::Special(special) if special.info().extent >= Extent::Warp => Some(special.name()),
-                    _ => None,
-                });
-            format!(
-                "{register} is computed from `{}`",
-                special.unwrap_or("the thread's index")
-            )
+        Goal::Thread | Goal::Cta => {
+            let least = if goal == Goal::Cta { Extent::Cta } else { Extent::Warp };
+            let row = &code.body.insts[inst.index()];
+            let found = row.operands.iter().find_map(|operand| special(operand, least));
+            format!("{register} is computed from `{}`", found.unwrap_or("its place"))
         }
         Goal::Number => format!("{register} gets its value here"),
+    }
+}
+
+/// The special register, where it tells threads at least so far apart.
+fn special(operand: &Operand, least: Extent) -> Option<&'static str> {
+    match operand {
+        Operand::Special(special) if special.info().extent >= least => Some(special.name()),
+        _ => None,
     }
 }

@@ -370,7 +370,7 @@ fn never(unit: &Unit, batch: &Batch, targets: &[Access], reads: &[Access], fligh
 enum Meeting {
     /// All threads of the CTA, or of a part of it.
     Cta,
-    /// Together of the warp.
+    /// Lanes of the warp.
     Warp,
     /// Whoever arrives at an mbarrier.
     Mbarrier,

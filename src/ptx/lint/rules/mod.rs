@@ -40,6 +40,7 @@ pub mod bar016;
 pub mod bar017;
 pub mod bar018;
 pub mod bar019;
+pub mod bar020;
 mod early;
 pub mod flow001;
 pub mod flow002;
