@@ -15,6 +15,7 @@ mod fix;
 mod mbarriers;
 mod memory;
 mod named;
+mod origin;
 mod parting;
 mod plan;
 mod racing;
@@ -23,12 +24,14 @@ pub mod rules;
 mod select;
 mod status;
 mod suppress;
+mod trail;
 mod trials;
 mod warps;
 
-pub use catalogue::{Entry, GROUPS, catalogue};
+pub use catalogue::{Entry, GROUPS, MERGED, Merged, catalogue, merged};
 pub use fingerprint::{Fingerprint, fingerprints};
 pub use fix::apply as apply_fixes;
+pub use origin::{Origin, Origins, Place};
 pub use rule::{RULES, Rule, rule_named};
 pub use select::{Directive, Selection, Selector, UnknownSelector};
 

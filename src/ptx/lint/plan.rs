@@ -46,6 +46,15 @@ pub(super) fn blocks(shape: Shape, body: &Body) -> Vec<[u32; 3]> {
     fitting
 }
 
+/// Shapes of less than a warp, or hardly more, the largest first.
+pub(super) fn smaller(shape: Shape) -> &'static [[u32; 3]] {
+    match shape {
+        Shape::Exact(_) => &[],
+        Shape::Line(_) => &[[16, 1, 1], [8, 1, 1], [4, 1, 1]],
+        Shape::Unknown(_) => &[[16, 2, 1], [4, 4, 1], [2, 2, 1]],
+    }
+}
+
 /// How a kernel is run.
 pub(super) struct Plan {
     pub(super) id: FuncId,

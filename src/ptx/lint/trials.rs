@@ -2,7 +2,7 @@
 
 use super::Launch;
 use super::between::Between;
-use super::plan::{Plan, Shaped, blocks};
+use super::plan::{Plan, Shaped, blocks, smaller};
 use super::racing::sm;
 use crate::ptx::analysis::Shape;
 use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Site, Stop};
@@ -80,7 +80,16 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
         lockstep: sm(programs.module()).is_some_and(|sm| sm < 70),
     };
     let blocks = blocks(shape, body);
-    let shaped = plan.try_all(programs, &blocks)?;
+    let mut shaped = plan.try_all(programs, &blocks)?;
+    if plan.assumed && !shaped.iter().any(fits) {
+        // Arrays that no usual CTA fits into are made for a small one.
+        let smaller = smaller(shape)
+            .iter()
+            .filter_map(|block| plan.try_all(programs, &[*block]));
+        if let Some(small) = smaller.into_iter().find(|shaped| shaped.iter().all(fits)) {
+            shaped = small;
+        }
+    }
     let line = !matches!(shape, Shape::Unknown(_));
     let obstacle = trial::obstacle(programs, id);
     let mut tried = Tried {

@@ -264,13 +264,15 @@ impl Machine<'_, '_> {
             return;
         };
         let slot = matches!(address.data, Data::Same(_));
-        let all: Vec<u64> = lanes.iter().filter_map(place).map(|(_, place)| place).collect();
+        let words = (access.bytes * access.elements).div_ceil(4) as u64;
+        let of_vector = |(_, place): (Space, u64)| (0..words).map(move |word| place + 4 * word);
+        let all: Vec<u64> = lanes.iter().filter_map(place).flat_map(of_vector).collect();
         if access.writes && !access.atomic {
             let slot = slot && lanes.len() == 1;
             all.iter()
                 .for_each(|place| self.shadow.store(site, *place, slot, values.first()));
         } else if slot && lanes.len() > 1 {
-            self.shadow.load_slot(first);
+            of_vector((Space::Shared, first)).for_each(|place| self.shadow.load_slot(place));
         } else {
             self.shadow.load(site, all.iter().copied());
         }

@@ -137,7 +137,7 @@ impl<'m> Program<'m> {
         let cfg = Cfg::new(module, body);
         let loops = Loops::of_cfg(&cfg);
         let waits = |inst: u32| body.insts[inst as usize].op.effect == Effect::Barrier;
-        let converge = Converge::new(body, &cfg, &loops, &waits);
+        let converge = Converge::new(body, &cfg, &loops, true, &waits);
         let mut rows = Vec::with_capacity(body.insts.len());
         for (at, inst) in (0..).map(InstId).zip(&body.insts) {
             rows.push(row(module, body, &cfg, at, inst));
