@@ -1,16 +1,18 @@
 //! Memory in a trial run: what accesses touch, and what is wrong with them.
 
 use super::fiber::{Frame, Who};
-use super::log::{Site, Touch};
+use super::log::{Places, Record, Site};
 use super::machine::Machine;
 use super::mask::Mask;
 use super::node;
+use super::parts::{Part, Range};
 use super::program::{Access, Arg, Row};
 use super::space::{Layout, Region};
 use super::value::{Data, Value};
-use super::{Fault, GlobalUse};
+use super::GlobalUse;
 use crate::ptx::ir::{FunctionKind, SymbolId};
 use crate::ptx::types::Space;
+use smallvec::SmallVec;
 
 impl Machine<'_, '_> {
     pub(super) fn access(&mut self, at: usize, row: &Row, access: &Access, site: Site, who: &Who) {
@@ -27,7 +29,7 @@ impl Machine<'_, '_> {
         let lost = address.unknown_in(&lanes);
         if lost == lanes || address.is_unknown() {
             self.unknown.push(site);
-            self.area(access, site, &address, &lanes, maybe);
+            self.area(at, access, site, &address, &lanes, maybe);
             self.results(at, row, access, &address, who);
             return;
         }
@@ -147,79 +149,81 @@ impl Machine<'_, '_> {
     /// Notes what the threads access, and what is wrong with it.
     #[allow(clippy::too_many_arguments)]
     fn touch(&mut self, at: usize, row: &Row, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
-        let values: Vec<Value> = access.values.iter().map(|value| self.read(at, value)).collect();
-        let broadcast = matches!(address.data, Data::Same(_)) && lanes.len() > 1;
         self.fuel = self.fuel.saturating_sub(lanes.len() / 16 * access.elements);
-        let size = access.bytes * access.elements;
-        let numbers: Vec<u32> = values.iter().map(|value| self.log.value(value)).collect();
-        let constant = matches!(address.data, Data::Same(_));
-        let mut guess = None;
+        let lanes = match access.rows {
+            Some(rows) => lanes.filter(|thread| thread as u32 % 32 < rows),
+            None => *lanes,
+        };
         let mut logged = false;
-        // Two threads of each of two warps stand for all where places are not compared.
-        let mut samples = [0u8; 32];
-        for thread in lanes.iter() {
-            if access.rows.is_some_and(|rows| thread as u32 % 32 >= rows) {
+        for part in self.parts(access, address, &lanes) {
+            self.part_faults(at, row, access, site, address, &part, maybe);
+            if !self.is_watched(access, part.space, part.region) {
                 continue;
             }
-            let Some(known) = address.of(thread) else { continue };
-            let (space, place) = resolve(access.space, known);
-            let region = self.layout.region(space, place);
-            if let Some(kind) = self.fault(access, region, place, size) {
-                let guess = *guess.get_or_insert_with(|| self.is_guess(at, row, access, address, lanes));
-                self.keep_fault(Fault {
-                    site,
-                    kind,
-                    thread: thread as u32,
-                    maybe,
-                    guess,
-                    constant,
-                });
-            }
-            if !self.is_watched(access, space, region) {
-                continue;
-            }
-            let shared = matches!(region, Region::Shared(..) | Region::RawShared);
             logged = true;
-            if self.setup.cta.is_some() && !shared && !access.atomic && !access.strong && !maybe {
-                let known = values.first().and_then(Value::constant);
-                self.note_global(site, place, size, access.writes, known);
-            }
-            self.note_read_only(access, site, place, size, shared);
-            let mut touch = Touch {
-                site,
-                thread: thread as u32,
-                address: place,
-                bytes: access.bytes,
-                writes: access.writes,
-                atomic: access.atomic || access.strong && !access.volatile,
-                strong: access.volatile,
-                value: None,
-                maybe,
-                broadcast,
-                shared,
-            };
-            if let Region::Shared(symbol, _) = region
-                && samples[thread / 32] < 2
-            {
-                samples[thread / 32] += 1;
-                self.log.note_part(&touch, self.time, symbol);
-            }
-            for element in 0..access.elements {
-                touch.value = numbers.get(element as usize).copied();
-                self.log.note(touch, self.time);
-                touch.address += u64::from(access.bytes);
-            }
+            self.note_part(at, access, site, address, &part, maybe);
         }
+        let values = || access.values.first();
         if self.setup.shade {
-            self.shade(access, site, address, lanes, &values);
+            let value = values().map(|value| self.read(at, value));
+            self.shade(access, site, address, &lanes, value.as_ref());
         }
-        if access.writes && logged && self.is_shared(access, address, lanes) {
-            self.note_overlap(access, site, address, lanes);
+        if !logged {
+            return;
         }
-        if logged {
-            self.log.sites.insert(site);
-            self.fills |= access.writes && !maybe && self.fills_variable(at, address, lanes, size);
+        self.log.sites.insert(site);
+        if access.writes && self.is_shared(access, address, &lanes) {
+            self.note_overlap(access, site, address, &lanes);
         }
+        let size = access.bytes * access.elements;
+        self.fills |= access.writes && !maybe && self.fills_variable(at, address, &lanes, size);
+    }
+
+    fn note_part(&mut self, at: usize, access: &Access, site: Site, address: &Value, part: &Part, maybe: bool) {
+        let shared = matches!(part.region, Region::Shared(..) | Region::RawShared);
+        let values: SmallVec<[Value; 1]> = access.values.iter().map(|value| self.read(at, value)).collect();
+        let size = u64::from(access.bytes * access.elements);
+        let places = Places {
+            address: address.clone(),
+            less: part.less,
+        };
+        if self.setup.cta.is_some() && !shared && !access.atomic && !access.strong && !maybe {
+            let known = values.first().and_then(Value::constant);
+            for thread in part.lanes.iter() {
+                let Some(place) = places.of(thread) else { continue };
+                self.note_global(site, place, size as u32, access.writes, known);
+            }
+        }
+        if !shared && self.has_read_only && (access.nc || access.writes) {
+            self.read_only
+                .note(site, access.nc, &places, &part.lanes, size, (part.low, part.high + size));
+        }
+        let knows = self.by_warp.then(|| self.log.clocks.get(at).cloned()).flatten();
+        let record = Record {
+            site,
+            time: self.time,
+            lanes: part.lanes,
+            places,
+            bytes: access.bytes,
+            elements: access.elements,
+            writes: access.writes,
+            atomic: access.atomic || access.strong && !access.volatile,
+            strong: access.volatile,
+            maybe,
+            broadcast: matches!(address.data, Data::Same(_)) && part.lanes.len() > 1,
+            shared,
+            values,
+            low: part.low,
+            high: part.high + size,
+            symbol: match part.region {
+                Region::Shared(symbol, _) => Some(symbol),
+                _ => None,
+            },
+            anywhere: false,
+            synced: self.log.synced.clone(),
+            knows,
+        };
+        self.log.note(record);
     }
 
     fn is_shared(&self, access: &Access, address: &Value, lanes: &Mask) -> bool {
@@ -243,21 +247,17 @@ impl Machine<'_, '_> {
                 self.slots.insert((site, resolve(access.space, *known).1));
             }
             Data::Each(each) if each.unknown.is_empty() && lanes.len() > 1 => {
-                let places = lanes
-                    .iter()
-                    .filter_map(|thread| each.values.get(thread))
-                    .map(|known| resolve(access.space, *known).1);
-                for place in places {
-                    let range = self.arrays.entry(site).or_insert((place, place));
-                    *range = (range.0.min(place), range.1.max(place));
-                }
+                let Some(range) = Range::of(address, lanes, self.threads) else { return };
+                let (low, high) = (resolve(access.space, range.low).1, resolve(access.space, range.high).1);
+                let known = self.arrays.entry(site).or_insert((low, high));
+                *known = (known.0.min(low), known.1.max(high));
             }
             _ => {}
         }
     }
 
     /// Follows who wrote what is in shared memory.
-    fn shade(&mut self, access: &Access, site: Site, address: &Value, lanes: &Mask, values: &[Value]) {
+    fn shade(&mut self, access: &Access, site: Site, address: &Value, lanes: &Mask, value: Option<&Value>) {
         let place = |thread| address.of(thread).map(|known| resolve(access.space, known));
         let is_shared = |(space, _): &(Space, u64)| *space == Space::Shared;
         let Some((_, first)) = lanes.lowest().and_then(place).filter(is_shared) else {
@@ -268,7 +268,7 @@ impl Machine<'_, '_> {
         if access.writes && !access.atomic {
             let slot = slot && lanes.len() == 1;
             all.iter()
-                .for_each(|place| self.shadow.store(site, *place, slot, values.first()));
+                .for_each(|place| self.shadow.store(site, *place, slot, value));
         } else if slot && lanes.len() > 1 {
             self.shadow.load_slot(first);
         } else {
@@ -277,7 +277,7 @@ impl Machine<'_, '_> {
     }
 
     /// Notes an access somewhere in a variable.
-    fn area(&mut self, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
+    fn area(&mut self, at: usize, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
         let Some((space, place)) = address.origin.map(|origin| resolve(access.space, origin)) else {
             return;
         };
@@ -294,28 +294,32 @@ impl Machine<'_, '_> {
             return;
         }
         self.log.sites.insert(site);
-        let mut seen: Vec<usize> = Vec::new();
-        for thread in lanes.iter() {
-            let near = seen.iter().filter(|known| **known / 32 == thread / 32).count();
-            if near >= 2 || seen.len() >= 4 {
-                continue;
-            }
-            seen.push(thread);
-            let touch = Touch {
-                site,
-                thread: thread as u32,
-                address: place,
-                bytes: access.bytes,
-                writes: access.writes,
-                atomic: access.atomic || access.strong && !access.volatile,
-                strong: access.volatile,
-                value: None,
-                maybe,
-                broadcast: false,
-                shared: true,
-            };
-            self.log.note_area(touch, self.time, symbol);
-        }
+        let knows = self.by_warp.then(|| self.log.clocks.get(at).cloned()).flatten();
+        let record = Record {
+            site,
+            time: self.time,
+            lanes: *lanes,
+            places: Places {
+                address: address.clone(),
+                less: 0,
+            },
+            bytes: access.bytes,
+            elements: 1,
+            writes: access.writes,
+            atomic: access.atomic || access.strong && !access.volatile,
+            strong: access.volatile,
+            maybe,
+            broadcast: false,
+            shared: true,
+            values: SmallVec::new(),
+            low: place,
+            high: place,
+            symbol: Some(symbol),
+            anywhere: true,
+            synced: self.log.synced.clone(),
+            knows,
+        };
+        self.log.note(record);
     }
 
     /// Notes what the CTA does to global memory, to hold it against another.
@@ -330,26 +334,10 @@ impl Machine<'_, '_> {
             }
         }
     }
-
-    fn note_read_only(&mut self, access: &Access, site: Site, address: u64, size: u32, shared: bool) {
-        if shared || !self.has_read_only || self.written.len() > 1 << 16 {
-            return;
-        }
-        for word in address / 4..(address + u64::from(size)).div_ceil(4) {
-            let words = if access.nc {
-                &mut self.read_only
-            } else {
-                &mut self.written
-            };
-            if access.nc || access.writes {
-                words.entry(word).or_insert(site);
-            }
-        }
-    }
 }
 
 /// The space and address that an access goes to.
-fn resolve(space: Space, address: u64) -> (Space, u64) {
+pub(super) fn resolve(space: Space, address: u64) -> (Space, u64) {
     match space {
         Space::Generic => Layout::locate(address),
         Space::SharedCluster => (Space::Shared, address),

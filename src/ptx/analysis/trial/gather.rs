@@ -8,6 +8,7 @@ use super::program::{Arg, Row, arg};
 use super::value::Value;
 use crate::ptx::analysis::calls::Call;
 use crate::ptx::ir::{BarrierOp, FuncId, Operand, SymbolId};
+use std::rc::Rc;
 
 impl Machine<'_, '_> {
     /// A barrier of the CTA: all meet, or the warps that come are counted.
@@ -69,12 +70,12 @@ impl Machine<'_, '_> {
     /// A warp arrives at a barrier, and waits unless it only arrives.
     pub(super) fn arrive(&mut self, at: usize, id: u64, op: BarrierOp, count: Option<u64>) {
         let knows = self.log.clocks[at].clone();
-        self.log.clocks[at][at] += 1;
+        Rc::make_mut(&mut self.log.clocks[at])[at] += 1;
         let (arrived, joined) = self.arrived.entry(id).or_insert_with(|| (0, vec![0; knows.len()]));
         *arrived += 32;
         joined
             .iter_mut()
-            .zip(&knows)
+            .zip(knows.iter())
             .for_each(|(joined, known)| *joined = (*joined).max(*known));
         let fiber = &mut self.fibers[at];
         if op != BarrierOp::Arrive {
@@ -103,7 +104,8 @@ impl Machine<'_, '_> {
             .filter(|(_, fiber)| fiber.waits == Some(id))
         {
             fiber.waits = None;
-            let clocks = self.log.clocks[warp].iter_mut().zip(&joined).enumerate();
+            let clocks = Rc::make_mut(&mut self.log.clocks[warp]);
+            let clocks = clocks.iter_mut().zip(&joined).enumerate();
             clocks
                 .filter(|(of, _)| *of != warp)
                 .for_each(|(_, (own, joined))| *own = (*own).max(*joined));

@@ -75,9 +75,8 @@ pub(super) struct Machine<'r, 'm> {
     pub(super) fuel: u32,
     /// Half of the fuel at the start.
     pub(super) half: u32,
-    /// Words that are read through the read-only path, and by what; words that are written.
-    pub(super) read_only: FxHashMap<u64, Site>,
-    pub(super) written: FxHashMap<u64, Site>,
+    /// What is read through the read-only path, and what is written.
+    pub(super) read_only: super::parts::ReadOnly,
     pub(super) shadow: Shadow,
     /// Stores by single threads to one place.
     pub(super) slots: FxHashSet<(Site, u64)>,

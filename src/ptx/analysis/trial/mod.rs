@@ -17,11 +17,13 @@ mod log;
 mod machine;
 mod mask;
 mod node;
+mod parts;
 mod program;
 mod shadow;
 mod space;
 mod turn;
 mod value;
+mod words;
 
 pub use inputs::Setup;
 pub use log::{Conflict, Site};
@@ -209,8 +211,7 @@ fn attempt(
         time: 1,
         fuel,
         half: fuel / 2,
-        read_only: FxHashMap::default(),
-        written: FxHashMap::default(),
+        read_only: parts::ReadOnly::default(),
         fills: false,
         warps: false,
         shadow: shadow::Shadow::default(),
@@ -228,6 +229,7 @@ fn attempt(
         uncounted: FxHashSet::default(),
     };
     let stop = machine.run(kernel, &program).err();
+    machine.log.clear();
     let mut conflicts: Vec<Conflict> = machine.log.conflicts.values().copied().collect();
     conflicts.sort_by_key(|conflict| (conflict.times, conflict.first, conflict.second));
     for conflict in &mut conflicts {
@@ -252,15 +254,8 @@ fn attempt(
         arrays.any(|(_, (low, high))| (low..=high).contains(&place))
     };
     let overlaps = machine.slots.iter().any(within);
-    let both = machine
-        .read_only
-        .iter()
-        .filter_map(|(word, load)| Some((*load, *machine.written.get(word)?)));
-    let mut read_only: Vec<(Site, Site)> = both.collect();
-    read_only.sort();
-    read_only.dedup_by_key(|pair| pair.0);
     Some(Outcome {
-        read_only,
+        read_only: machine.read_only.pairs(),
         overlaps,
         fills: machine.fills,
         warps: machine.warps,
