@@ -54,7 +54,7 @@ impl<'p> Context<'p> {
         Self {
             parsed,
             text,
-            launch: *launch,
+            launch: launch.clone(),
             analysis: Analysis::new(&parsed.module, launch.block, is_interesting),
             lines: std::iter::once(0)
                 .chain(newlines.map(|(at, _)| at as u32 + 1))

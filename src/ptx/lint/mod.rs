@@ -18,6 +18,7 @@ mod named;
 mod parting;
 mod plan;
 mod racing;
+mod retold;
 mod rule;
 pub mod rules;
 mod select;
@@ -37,15 +38,27 @@ use super::parse::Parsed;
 use super::source::Span;
 use super::target::PtxVersion;
 use context::Context;
+use std::sync::Arc;
 use suppress::{Judge, Suppressions};
 
 /// What is known of the launch beside what the text says; `.reqntid` in the text wins over `block`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Launch {
     /// Threads of a CTA in x, y, z.
     pub block: Option<[u32; 3]>,
     /// CTAs of the grid in x, y, z.
     pub grid: Option<[u32; 3]>,
+    /// What kernel parameters hold.
+    pub params: Arc<[Given]>,
+}
+
+/// What is known of a scalar kernel parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// The parameter's name, or its number from 0.
+    pub name: String,
+    /// What it holds; the low bits where the parameter is narrower.
+    pub value: u64,
 }
 
 /// What a lint run is asked for.
@@ -87,7 +100,7 @@ const RELOCATABLE: PtxVersion = PtxVersion::new(3, 1);
 /// Runs what the parser found, legality, and the rules, save those that must be asked for.
 pub fn lint(parsed: &Parsed, text: &str, launch: &Launch) -> Report {
     let options = Options {
-        launch: *launch,
+        launch: launch.clone(),
         ..Options::default()
     };
     lint_with(parsed, text, &options)

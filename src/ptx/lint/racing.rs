@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::trials::{Race, Tried};
-use crate::ptx::analysis::trial::{Conflict, Site};
+use crate::ptx::analysis::trial::{Conflict, Sample, Site};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::{Module, SymbolId};
 
@@ -115,7 +115,15 @@ fn assume(tried: &Tried, race: &Race, mut diag: Diag) -> Diag {
             "{scope} {x} x {y} x {z} threads; the kernel does not say how it is launched"
         ));
     }
-    if conflict.anywhere {
+    if let Some(numbers) = race.numbers {
+        diag = diag.note(match numbers {
+            Sample::One => "shown where integer parameters are 1: it depends on them whether the threads meet",
+            _ => "shown where integer parameters are the number of threads: it depends on them whether the threads meet",
+        });
+    }
+    if conflict.anywhere && conflict.first == conflict.second {
+        diag = diag.note("the place depends on loaded data: two threads may be given the same");
+    } else if conflict.anywhere {
         diag = diag.note("one of the two accesses goes to a place in the variable that depends on data");
     } else if conflict.maybe {
         diag = diag.note("it depends on data whether the threads come here");

@@ -4,16 +4,22 @@ use super::Launch;
 use super::between::Between;
 use super::plan::{Plan, Shaped, blocks};
 use super::racing::sm;
-use crate::ptx::analysis::Shape;
-use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Site, Stop};
+use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Sample, Scatter, Site, Stop};
+use crate::ptx::analysis::{Shape, Twins};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Module};
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Inst, Module, SymbolId, Variable};
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// Instructions that one run may take at most, beside some for each instruction of the kernel.
 const FUEL: u32 = 20_000;
+/// Instructions that all runs of a module may take, beside some for each of its instructions: what is left then is not run,
+/// and that is said.
+const BUDGET: u64 = 2_000_000;
+const SHARE: u64 = 32;
 
 /// Two accesses that race.
 #[derive(Clone, Debug)]
@@ -26,6 +32,8 @@ pub(super) struct Race {
     pub(super) level: Level,
     /// Further accesses that the same missing barrier lets race.
     pub(super) others: Vec<Conflict>,
+    /// The numbers in integer parameters without which it does not show.
+    pub(super) numbers: Option<Sample>,
 }
 
 /// A faulty access, and how sure that is.
@@ -57,45 +65,69 @@ pub(super) struct Tried {
     pub(super) unclear: Option<(Option<Site>, String)>,
 }
 
-/// Runs every kernel of a module.
+/// Runs every kernel of a module; kernels that are the same but for names are run once.
 pub(super) fn all(module: &Module, launch: &Launch) -> Vec<Tried> {
     let mut programs = Programs::new(module);
-    let functions = (0..).map(FuncId).zip(&module.functions);
-    functions
-        .filter_map(|(id, function)| one(&mut programs, id, function, launch))
-        .collect()
+    let mut twins = Twins::new(module);
+    let mut first: FxHashMap<FuncId, Option<Tried>> = FxHashMap::default();
+    let insts = |function: &Function| function.body.as_ref().map_or(0, |body| body.insts.len() as u64);
+    let mut left: u64 = BUDGET + SHARE * module.functions.iter().map(insts).sum::<u64>();
+    let mut found = Vec::new();
+    for (id, function) in (0..).map(FuncId).zip(&module.functions) {
+        let Some(body) = worth_it(function) else { continue };
+        if let Some((twin, renaming)) = twins.first(id).filter(|_| launch.params.is_empty()) {
+            let told = first.get(&twin).and_then(Option::as_ref);
+            found.extend(told.map(|tried| tried.renamed(&renaming)));
+            continue;
+        }
+        let tried = match left {
+            0 => Some(Tried::untried(id)),
+            _ => one(&mut programs, id, function, body, launch, &mut left),
+        };
+        programs.forget(id);
+        found.extend(tried.clone());
+        first.insert(id, tried);
+    }
+    found
 }
 
-fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch) -> Option<Tried> {
-    let body = function.body.as_ref()?;
-    if function.kind != FunctionKind::Entry || !is_worth_it(body) {
-        return None;
-    }
+fn one(
+    programs: &mut Programs,
+    id: FuncId,
+    function: &Function,
+    body: &Body,
+    launch: &Launch,
+    left: &mut u64,
+) -> Option<Tried> {
     let shape = Shape::of(function, launch.block);
     let plan = Plan {
         id,
         grid: launch.grid,
+        given: given(programs.module(), function, launch),
         fuel: FUEL + 4 * body.insts.len() as u32,
         assumed: !matches!(shape, Shape::Exact(_)),
         lockstep: sm(programs.module()).is_some_and(|sm| sm < 70),
+        spent: Cell::new(0),
     };
-    let blocks = blocks(shape, body);
+    let tried = judge(programs, &plan, function, body, shape);
+    *left = left.saturating_sub(plan.spent.get());
+    tried
+}
+
+fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body, shape: Shape) -> Option<Tried> {
+    let id = plan.id;
+    let blocks = blocks(programs.module(), shape, body);
     let shaped = plan.try_all(programs, &blocks)?;
     let line = !matches!(shape, Shape::Unknown(_));
-    let obstacle = trial::obstacle(programs, id);
     let mut tried = Tried {
-        function: id,
-        races: Vec::new(),
         faults: faults(&shaped, line),
         clobbers: clobbers(&shaped),
         read_only: shaped.last()?.runs.first()?.read_only.clone(),
         assumed: plan.assumed,
-        between: None,
-        assumes: None,
-        unclear: None,
+        ..Tried::nothing(id)
     };
     let is_known = body.insts.iter().all(|inst| inst.op.is_known());
-    match obstacle {
+    match trial::obstacle(programs, id) {
         // That is said of the kernel as a whole.
         Some(_) if !is_known => {}
         Some((inst, why)) => tried.unclear = Some((Some(Site { function: id, inst }), why.to_owned())),
@@ -105,27 +137,111 @@ fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch
             tried.assumes = collision(&shaped, &shapes);
             let explored = shapes.last().map(|shaped| plan.explore(programs, shaped));
             tried.races = races(&shapes, &explored.unwrap_or_default());
-            // What buffers in global memory hold room for is not known: without a launch nothing is sure there.
-            for race in tried
-                .races
-                .iter_mut()
-                .filter(|race| tried.assumed && !race.conflict.shared)
-            {
-                race.level = Level::Info;
+            // Without a launch nothing is sure of global memory: a kernel that waits for nobody may be made for one thread.
+            let most = if several { Level::Warning } else { Level::Info };
+            let global = |race: &&mut Race| tried.assumed && !race.conflict.shared;
+            for race in tried.races.iter_mut().filter(global) {
+                race.level = race.level.max(most);
             }
             tried.unclear = unclear(&shaped);
-            tried.between = super::between::find(programs, id, body, shape, launch.grid, plan.fuel);
+            let integers = takes_integers(programs.module(), function);
+            if integers && tried.races.iter().all(|race| race.level == Level::Info) {
+                tried.races.extend(small(programs, plan, &shapes, shape, &tried.races));
+            }
+            tried.races.extend(scattered(&shapes, &tried.races));
+            tried.races.sort_by_key(|race| (race.conflict.second, race.conflict.first));
+            let mut ends = vec![shapes.first()?.block, shapes.last()?.block];
+            ends.dedup();
+            if !plan.assumed || shapes.iter().all(|shaped| !strays(shaped, true)) {
+                tried.between = super::between::find(programs, plan, body, &ends, integers);
+            }
         }
     }
     Some(tried)
 }
 
-/// Whether the kernel has accesses that runs can judge.
-fn is_worth_it(body: &Body) -> bool {
-    body.insts.iter().any(|inst| {
+/// The parameters of the kernel that the launch says something of.
+fn given(module: &Module, function: &Function, launch: &Launch) -> Rc<[(SymbolId, i64, u64)]> {
+    let symbol = |given: &super::Given| {
+        let by_number = given.name.parse().ok().and_then(|number: usize| function.params.get(number));
+        let by_name = || function.params.iter().find(|param| module.name(**param) == given.name);
+        by_number.or_else(by_name).copied()
+    };
+    launch
+        .params
+        .iter()
+        .filter_map(|given| Some((symbol(given)?, 0, given.value)))
+        .collect()
+}
+
+/// Whether a parameter is an integer that may be a size, a stride or an offset.
+fn takes_integers(module: &Module, function: &Function) -> bool {
+    let is_integer = |variable: &Variable| {
+        !variable.dims.is_empty() || variable.ty.is_integral() && (16..=32).contains(&variable.ty.bits())
+    };
+    function
+        .params
+        .iter()
+        .any(|param| module.variable(*param).is_some_and(is_integer))
+}
+
+/// What shows where parameters hold other numbers: as many as there are threads, or one.
+fn small(programs: &mut Programs, plan: &Plan, shapes: &[&Shaped], shape: Shape, known: &[Race]) -> Vec<Race> {
+    let Some(shaped) = shapes.last() else { return Vec::new() };
+    let block = shaped.block;
+    let strays = |run: &Outcome| {
+        let mut faults = run.faults.iter();
+        faults.any(|fault| fault.kind.name() == "bounds")
+    };
+    let line = !matches!(shape, Shape::Unknown(_)) && block[1] * block[2] == 1;
+    let samples: &[Sample] = if line { &[Sample::Block, Sample::One] } else { &[Sample::Block] };
+    let mut found: Vec<Race> = Vec::new();
+    for sample in samples {
+        let Some(run) = plan.small(programs, block, *sample) else { continue };
+        if strays(&run) || !found.is_empty() {
+            continue;
+        }
+        // Where large numbers lead out of an array and these do not, these are what the kernel is made for.
+        let meant = *sample == Sample::Block && shaped.runs.iter().all(strays);
+        let is_new = |conflict: &&Conflict| !conflict.equal && known.iter().all(|race| pair(&race.conflict) != pair(conflict));
+        let all = run.conflicts.iter().filter(is_new).map(|conflict| Race {
+            conflict: *conflict,
+            block,
+            level: if meant { Level::Warning } else { Level::Info },
+            others: Vec::new(),
+            numbers: Some(*sample),
+        });
+        found = group(all.collect());
+    }
+    found
+}
+
+/// Stores to where loaded data says.
+fn scattered(shapes: &[&Shaped], known: &[Race]) -> Vec<Race> {
+    let Some(shaped) = shapes.last() else { return Vec::new() };
+    let Some(run) = shaped.runs.first() else { return Vec::new() };
+    let is_new = |scatter: &&Scatter| {
+        let mut sites = known.iter().map(|race| &race.conflict);
+        !sites.any(|conflict| conflict.first == scatter.site || conflict.second == scatter.site)
+    };
+    let race = |scatter: &Scatter| Race {
+        conflict: scatter.conflict(),
+        block: shaped.block,
+        level: if scatter.updates && !scatter.equal { Level::Warning } else { Level::Info },
+        others: Vec::new(),
+        numbers: None,
+    };
+    run.scattered.iter().filter(is_new).map(race).collect()
+}
+
+/// The body of a kernel that has accesses which runs can judge.
+fn worth_it(function: &Function) -> Option<&Body> {
+    let judged = |inst: &Inst| {
         let memory = inst.op.effect.accesses_memory() && inst.op.space != Space::Param;
         memory && (inst.op.effect != Effect::Load || inst.op.space != Space::Global)
-    })
+    };
+    let body = function.body.as_ref().filter(|_| function.kind == FunctionKind::Entry)?;
+    body.insts.iter().any(judged).then_some(body)
 }
 
 /// Whether the kernel waits for all threads of its CTA, so that it has more than one warp.
@@ -161,7 +277,11 @@ fn confirmed(runs: &[Outcome]) -> FxHashMap<Pair, Conflict> {
 ///
 /// `several`: it has more than one warp, by what it does.
 fn plausible(shaped: &[Shaped], several: bool) -> Vec<&Shaped> {
-    let mut shapes: Vec<&Shaped> = shaped.iter().filter(|shaped| fits(shaped)).collect();
+    // Best are shapes that stay within the arrays whatever the parameters are; else those that leave them for some only.
+    let mut shapes: Vec<&Shaped> = shaped.iter().filter(|shaped| !strays(shaped, true)).collect();
+    if shapes.is_empty() {
+        shapes = shaped.iter().filter(|shaped| fits(shaped)).collect();
+    }
     if shapes.is_empty() {
         return shaped.iter().collect();
     }
@@ -213,14 +333,20 @@ fn races(shapes: &[&Shaped], explored: &[Outcome]) -> Vec<Race> {
     let mut found: FxHashMap<Pair, Race> = FxHashMap::default();
     for (shaped, conflicts) in shapes.iter().zip(&per_shape) {
         for (pair, conflict) in conflicts {
-            let everywhere = per_shape
+            let shows = |others: &FxHashMap<Pair, Conflict>| {
+                let other = others.get(pair);
+                other.is_some_and(|other| other.equal == conflict.equal)
+            };
+            let everywhere = shapes
                 .iter()
-                .all(|others| others.get(pair).is_some_and(|other| other.equal == conflict.equal));
+                .zip(&per_shape)
+                .all(|(shaped, others)| shows(others) || !happen(shaped, pair));
             let race = Race {
                 conflict: *conflict,
                 block: shaped.block,
                 level: level(conflict, everywhere),
                 others: Vec::new(),
+                numbers: None,
             };
             // Threads of several warps tell more than lanes of one.
             let known = found.entry(*pair).or_insert_with(|| race.clone());
@@ -237,15 +363,27 @@ fn races(shapes: &[&Shaped], explored: &[Outcome]) -> Vec<Race> {
             block,
             level: level(&conflict, shapes.len() == 1).max(Level::Warning),
             others: Vec::new(),
+            numbers: None,
         });
     }
     group(found.into_values().collect())
 }
 
+/// Whether some run of the shape comes to both accesses.
+fn happen(shaped: &Shaped, pair: &Pair) -> bool {
+    let mut runs = shaped.runs.iter();
+    runs.any(|run| run.sites.contains(&pair.0) && run.sites.contains(&pair.1))
+}
+
 /// Whether a shape does not run out of the kernel's arrays.
 fn fits(shaped: &Shaped) -> bool {
+    !strays(shaped, false)
+}
+
+/// Whether a shape runs out of an array; by numbers that were made up, too, if `guesses`.
+fn strays(shaped: &Shaped, guesses: bool) -> bool {
     let mut faults = shaped.runs.iter().flat_map(|run| &run.faults);
-    !faults.any(|fault| fault.kind.name() == "bounds" && !fault.guess)
+    faults.any(|fault| fault.kind.name() == "bounds" && (guesses || !fault.guess))
 }
 
 fn level(conflict: &Conflict, everywhere: bool) -> Level {

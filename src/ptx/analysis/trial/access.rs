@@ -9,7 +9,7 @@ use super::parts::{Part, Range};
 use super::program::{Access, Arg, Row};
 use super::space::{Layout, Region};
 use super::value::{Data, Value};
-use super::GlobalUse;
+use super::{GlobalUse, Scatter};
 use crate::ptx::ir::{FunctionKind, SymbolId};
 use crate::ptx::types::Space;
 use smallvec::SmallVec;
@@ -30,6 +30,7 @@ impl Machine<'_, '_> {
         if lost == lanes || address.is_unknown() {
             self.unknown.push(site);
             self.area(at, access, site, &address, &lanes, maybe);
+            self.scatter(at, access, site, &address, &lanes);
             self.results(at, row, access, &address, who);
             return;
         }
@@ -67,7 +68,13 @@ impl Machine<'_, '_> {
             let one = address.is_uniform() && !access.atomic && access.rows.is_none() && !self.is_own(address, access);
             let value = if one {
                 Value::some()
-            } else if access.atomic || access.rows.is_some() || self.is_own(address, access) {
+            } else if access.atomic {
+                // What a counter gives to a thread, no other gets.
+                Value {
+                    own: true,
+                    ..Value::chaos()
+                }
+            } else if access.rows.is_some() || self.is_own(address, access) {
                 Value::chaos()
             } else {
                 Value::unknown(node::at(address), true)
@@ -187,11 +194,17 @@ impl Machine<'_, '_> {
             address: address.clone(),
             less: part.less,
         };
-        if self.setup.cta.is_some() && !shared && !access.atomic && !access.strong && !maybe {
+        if self.setup.cta.is_some() && !shared && (!access.strong || access.narrow) && !maybe {
             let known = values.first().and_then(Value::constant);
             for thread in part.lanes.iter() {
                 let Some(place) = places.of(thread) else { continue };
-                self.note_global(site, place, size as u32, access.writes, known);
+                let used = GlobalUse {
+                    site,
+                    writes: access.writes,
+                    value: known,
+                    narrow: access.narrow,
+                };
+                self.note_global(place, size as u32, used);
             }
         }
         if !shared && self.has_read_only && (access.nc || access.writes) {
@@ -276,6 +289,33 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Notes a store to where loaded data says: two threads may have loaded the same.
+    fn scatter(&mut self, at: usize, access: &Access, site: Site, address: &Value, lanes: &Mask) {
+        let plain = access.writes && !access.atomic && !access.strong && access.rows.is_none();
+        let Data::Unknown(place) = &address.data else { return };
+        let memory = matches!(access.space, Space::Global | Space::Shared | Space::Generic);
+        if !plain || !memory || !address.varying || address.own || !node::is_loaded(place) {
+            return;
+        }
+        let mut threads = lanes.iter();
+        let (Some(first), Some(second)) = (threads.next(), threads.next()) else {
+            return;
+        };
+        let values: SmallVec<[Value; 1]> = access.values.iter().map(|value| self.read(at, value)).collect();
+        let marks = &mut self.log.marks;
+        let equal = values
+            .iter()
+            .all(|value| marks.of(value, first as u32) == marks.of(value, second as u32));
+        let updates = values.iter().any(|value| node::is_made_from(value, place));
+        self.scattered.entry(site).or_insert(Scatter {
+            site,
+            threads: (first as u32, second as u32),
+            shared: access.space == Space::Shared,
+            equal,
+            updates,
+        });
+    }
+
     /// Notes an access somewhere in a variable.
     fn area(&mut self, at: usize, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
         let Some((space, place)) = address.origin.map(|origin| resolve(access.space, origin)) else {
@@ -323,14 +363,14 @@ impl Machine<'_, '_> {
     }
 
     /// Notes what the CTA does to global memory, to hold it against another.
-    fn note_global(&mut self, site: Site, address: u64, size: u32, writes: bool, value: Option<u64>) {
+    fn note_global(&mut self, address: u64, size: u32, used: GlobalUse) {
         if self.global.len() > 1 << 16 {
             return;
         }
         for word in address / 4..(address + u64::from(size)).div_ceil(4) {
-            let known = self.global.entry(word).or_insert(GlobalUse { site, writes, value });
-            if writes && !known.writes {
-                *known = GlobalUse { site, writes, value };
+            let known = self.global.entry(word).or_insert(used);
+            if used.writes && !known.writes {
+                *known = used;
             }
         }
     }

@@ -31,6 +31,11 @@ impl<'m> Programs<'m> {
         }
     }
 
+    /// Lets go of a function that will not be run again.
+    pub fn forget(&mut self, function: FuncId) {
+        self.known.remove(&function);
+    }
+
     /// The module.
     pub fn module(&self) -> &'m Module {
         self.module
@@ -57,6 +62,19 @@ pub(super) enum Next {
     Jumped,
     /// The fiber waits.
     Wait,
+    /// The fiber waits, and then comes to the instruction again.
+    Again,
+}
+
+/// Who has come to a barrier that is not complete.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arrived {
+    /// Threads.
+    pub(super) threads: u32,
+    /// The warps, one bit each.
+    pub(super) warps: u32,
+    /// What they knew of the clocks.
+    pub(super) knew: Vec<u32>,
 }
 
 /// A CTA in execution.
@@ -92,13 +110,17 @@ pub(super) struct Machine<'r, 'm> {
     pub(super) has_read_only: bool,
     /// Accesses at addresses that are not known.
     pub(super) unknown: Vec<Site>,
+    /// Stores to where loaded data says.
+    pub(super) scattered: FxHashMap<Site, super::Scatter>,
     pub(super) fibers: Vec<Fiber<'m>>,
     /// Whether each warp runs on its own.
     pub(super) by_warp: bool,
     /// Barriers at which some have arrived: how many, and what they knew.
-    pub(super) arrived: FxHashMap<u64, (u32, Vec<u32>)>,
+    pub(super) arrived: FxHashMap<u64, Arrived>,
     /// Those of them that wait for all threads.
     pub(super) uncounted: FxHashSet<u64>,
+    /// Whether a warp may come to a barrier twice before it is complete.
+    pub(super) lenient: bool,
 }
 
 impl<'m> Machine<'_, 'm> {
@@ -117,6 +139,7 @@ impl<'m> Machine<'_, 'm> {
                 frames: vec![Frame::new(kernel, program.clone(), mask)],
                 alive: mask,
                 waits: None,
+                again: false,
                 cells: FxHashMap::default(),
             });
         }
@@ -132,7 +155,7 @@ impl<'m> Machine<'_, 'm> {
             if self.fibers.iter().all(|fiber| fiber.frames.is_empty()) {
                 return Ok(());
             }
-            if !ran {
+            if !ran && !self.relent() {
                 return Err(Stop::Deadlock);
             }
         }
@@ -170,6 +193,7 @@ impl<'m> Machine<'_, 'm> {
                     self.advance(at, pc + 1);
                     return Ok(());
                 }
+                Next::Again => return Ok(()),
             }
         }
     }

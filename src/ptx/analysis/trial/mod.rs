@@ -25,7 +25,7 @@ mod turn;
 mod value;
 mod words;
 
-pub use inputs::Setup;
+pub use inputs::{Sample, Setup};
 pub use log::{Conflict, Site};
 pub use machine::Programs;
 pub use mask::Mask;
@@ -140,6 +140,46 @@ pub struct GlobalUse {
     pub writes: bool,
     /// What is written, where that is one known number.
     pub value: Option<u64>,
+    /// Whether it is an atomic that is ordered within the CTA only.
+    pub narrow: bool,
+}
+
+/// A store by several threads to places that loaded data names: they may be the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scatter {
+    /// The store.
+    pub site: Site,
+    /// Two threads.
+    pub threads: (u32, u32),
+    /// Whether it goes to shared memory.
+    pub shared: bool,
+    /// Whether all store the same.
+    pub equal: bool,
+    /// Whether what is stored was made from what was there: an update that is not atomic.
+    pub updates: bool,
+}
+
+impl Scatter {
+    /// The store in conflict with itself.
+    pub fn conflict(&self) -> Conflict {
+        Conflict {
+            first: self.site,
+            second: self.site,
+            threads: self.threads,
+            writes: (true, true),
+            atomic: (false, false),
+            strong: false,
+            address: 0,
+            shared: self.shared,
+            object: None,
+            in_warp: self.threads.0 / 32 == self.threads.1 / 32,
+            equal: self.equal,
+            maybe: true,
+            anywhere: true,
+            broadcast: false,
+            times: (0, 0),
+        }
+    }
 }
 
 /// What a run has shown.
@@ -152,6 +192,8 @@ pub struct Outcome {
     pub sites: FxHashSet<Site>,
     /// Accesses at addresses that are not known.
     pub unknown: Vec<Site>,
+    /// Stores to where loaded data says, by site.
+    pub scattered: Vec<Scatter>,
     /// Whether the threads fill a shared variable from start to end in one store: the CTA seems made for it.
     pub fills: bool,
     /// Whether the kernel computes the number of each thread's warp, so that there is more than one.
@@ -166,6 +208,8 @@ pub struct Outcome {
     pub read_only: Vec<(Site, Site)>,
     /// Why the run was not finished.
     pub stop: Option<Stop>,
+    /// What it has cost, in instructions.
+    pub steps: u32,
 }
 
 /// Why the kernel cannot be judged by runs: threads are ordered in ways that runs do not follow.
@@ -200,7 +244,7 @@ fn attempt(
     let threads = setup.threads();
     let mut machine = Machine {
         layout: Layout::new(programs.module),
-        params: inputs::Params::new(program.clone(), setup.sample),
+        params: inputs::Params::new(program.clone(), setup),
         programs,
         setup,
         threads,
@@ -223,10 +267,12 @@ fn attempt(
             .iter()
             .any(|row| matches!(&row.step, program::Step::Access(access) if access.nc)),
         unknown: Vec::new(),
+        scattered: FxHashMap::default(),
         fibers: Vec::new(),
         by_warp,
         arrived: FxHashMap::default(),
         uncounted: FxHashSet::default(),
+        lenient: false,
     };
     let stop = machine.run(kernel, &program).err();
     machine.log.clear();
@@ -254,7 +300,10 @@ fn attempt(
         arrays.any(|(_, (low, high))| (low..=high).contains(&place))
     };
     let overlaps = machine.slots.iter().any(within);
+    let mut scattered: Vec<Scatter> = machine.scattered.values().copied().collect();
+    scattered.sort_by_key(|scatter| scatter.site);
     Some(Outcome {
+        scattered,
         read_only: machine.read_only.pairs(),
         overlaps,
         fills: machine.fills,
@@ -266,5 +315,6 @@ fn attempt(
         sites: machine.log.sites,
         unknown: machine.unknown,
         stop,
+        steps: fuel.saturating_sub(machine.fuel),
     })
 }

@@ -40,6 +40,8 @@ pub(super) struct Access {
     /// `.volatile`, `.relaxed`, `.acquire`, `.release`: never torn, never cached.
     pub(super) strong: bool,
     pub(super) volatile: bool,
+    /// Whether it is ordered within the CTA only.
+    pub(super) narrow: bool,
     /// Through the read-only path.
     pub(super) nc: bool,
     /// What is stored, one per element.
@@ -307,6 +309,7 @@ fn memory(inst: &Inst) -> Step {
         atomic,
         strong: atomic || has(&["volatile", "relaxed", "acquire", "release", "mmio"]),
         volatile: op.has("volatile"),
+        narrow: atomic && op.has("cta"),
         nc: op.has("nc"),
         values: match values {
             Some(Operand::Vector(parts)) => parts.iter().map(arg).collect(),
