@@ -153,7 +153,9 @@ impl Plan {
     /// Whether a run has shown nothing that must be confirmed: information is given as it is.
     fn is_quiet(&self, run: &Outcome) -> bool {
         let counts = |conflict: &Conflict| {
-            let told_as_info = conflict.equal || self.lockstep && conflict.in_warp && conflict.first != conflict.second;
+            let told_as_info = conflict.equal
+                || self.assumed && !conflict.shared
+                || self.lockstep && conflict.in_warp && conflict.first != conflict.second;
             !told_as_info
         };
         let rests = |fault: &Fault| matches!(fault.kind.name(), "bounds" | "aligned");

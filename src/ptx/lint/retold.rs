@@ -18,6 +18,8 @@ impl Tried {
             assumed: false,
             between: None,
             assumes: None,
+            flag: None,
+            calm: Vec::new(),
             unclear: None,
         }
     }
@@ -47,6 +49,8 @@ impl Tried {
                 ..between
             }),
             assumes: self.assumes.map(|(block, found)| (block, conflict(&found, by))),
+            flag: self.flag,
+            calm: self.calm.clone(),
             unclear: self.unclear.clone().map(|(at, why)| (at.map(|at| site(at, by)), why)),
         }
     }

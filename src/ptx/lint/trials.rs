@@ -7,7 +7,7 @@ use super::racing::sm;
 use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Sample, Scatter, Site, Stop};
 use crate::ptx::analysis::{Shape, Twins};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Inst, Module, SymbolId, Variable};
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Inst, InstId, Module, SymbolId, Variable};
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
@@ -61,6 +61,10 @@ pub(super) struct Tried {
     pub(super) between: Option<Between>,
     /// A shape that the kernel was taken not to have, and the stores that would collide in it.
     pub(super) assumes: Option<([u32; 3], Conflict)>,
+    /// The load or atomic of a flag in memory that is waited for.
+    pub(super) flag: Option<InstId>,
+    /// Asynchronous copies that all runs have come to, with nothing in conflict.
+    pub(super) calm: Vec<InstId>,
     /// Where and why races were not looked for, or not everywhere.
     pub(super) unclear: Option<(Option<Site>, String)>,
 }
@@ -130,20 +134,25 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
     match trial::obstacle(programs, id) {
         // That is said of the kernel as a whole.
         Some(_) if !is_known => {}
-        Some((inst, why)) => tried.unclear = Some((Some(Site { function: id, inst }), why.to_owned())),
+        Some((inst, why)) => {
+            tried.unclear = Some((Some(Site { function: id, inst }), why.to_owned()));
+            tried.flag = (why == trial::FLAG).then_some(inst);
+        }
         None => {
             let several = has_barrier(body) || shaped.iter().any(|shaped| shaped.runs.iter().any(|run| run.warps));
             let shapes = plausible(&shaped, several);
             tried.assumes = collision(&shaped, &shapes);
             let explored = shapes.last().map(|shaped| plan.explore(programs, shaped));
             tried.races = races(&shapes, &explored.unwrap_or_default());
-            // Without a launch nothing is sure of global memory: a kernel that waits for nobody may be made for one thread.
-            let most = if several { Level::Warning } else { Level::Info };
+            // Without a launch nothing is sure of global memory: a kernel may be made for one thread.
             let global = |race: &&mut Race| tried.assumed && !race.conflict.shared;
             for race in tried.races.iter_mut().filter(global) {
-                race.level = race.level.max(most);
+                race.level = Level::Info;
             }
             tried.unclear = unclear(&shaped);
+            if shaped.iter().all(|shaped| shaped.runs.iter().all(|run| run.stop.is_none())) {
+                tried.calm = calm(id, body, &shapes);
+            }
             let integers = takes_integers(programs.module(), function);
             if integers && tried.races.iter().all(|race| race.level == Level::Info) {
                 tried.races.extend(small(programs, plan, &shapes, shape, &tried.races));
@@ -158,6 +167,19 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
         }
     }
     Some(tried)
+}
+
+/// Asynchronous copies that are in conflict with nothing.
+fn calm(id: FuncId, body: &Body, shapes: &[&Shaped]) -> Vec<InstId> {
+    let is_calm = |inst: InstId| {
+        let site = Site { function: id, inst };
+        let concerns = |conflict: &Conflict| conflict.first == site || conflict.second == site;
+        let mut runs = shapes.iter().flat_map(|shaped| &shaped.runs);
+        runs.all(|run| run.sites.contains(&site) && !run.conflicts.iter().any(concerns))
+    };
+    let copies = (0..).map(InstId).zip(&body.insts);
+    let copies = copies.filter(|(_, inst)| inst.op.effect == Effect::Async);
+    copies.map(|(at, _)| at).filter(|at| is_calm(*at)).collect()
 }
 
 /// The parameters of the kernel that the launch says something of.

@@ -130,6 +130,9 @@ impl Machine<'_, '_> {
 
     /// Completes the barriers without a count for which all that still run have come.
     pub(super) fn release(&mut self) {
+        if self.by_warp {
+            self.close_cluster();
+        }
         for id in self.uncounted.clone() {
             let mut running = self.fibers.iter().filter(|fiber| !fiber.frames.is_empty());
             if running.all(|fiber| fiber.waits == Some(id) && !fiber.again) {

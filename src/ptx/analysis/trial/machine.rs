@@ -121,6 +121,9 @@ pub(super) struct Machine<'r, 'm> {
     pub(super) uncounted: FxHashSet<u64>,
     /// Whether a warp may come to a barrier twice before it is complete.
     pub(super) lenient: bool,
+    /// Mbarriers, and the barrier of the cluster.
+    pub(super) mbarriers: FxHashMap<u64, super::signals::Mbarrier>,
+    pub(super) cluster: super::signals::ClusterBarrier,
 }
 
 impl<'m> Machine<'_, 'm> {
@@ -155,7 +158,13 @@ impl<'m> Machine<'_, 'm> {
             if self.fibers.iter().all(|fiber| fiber.frames.is_empty()) {
                 return Ok(());
             }
-            if !ran && !self.relent() {
+            if ran {
+                continue;
+            }
+            if let Some(site) = self.stuck() {
+                return Err(Stop::Unclear(site, "what is waited for here does not come from this CTA"));
+            }
+            if !self.relent() {
                 return Err(Stop::Deadlock);
             }
         }
@@ -300,6 +309,8 @@ impl<'m> Machine<'_, 'm> {
             Step::Switch(index, targets) => self.switch(at, site, index, targets),
             Step::End(function_only) => self.guarded_end(at, row, *function_only, site),
             Step::Barrier { op, id, count } => self.barrier(at, row, site, *op, id.as_ref(), count.as_ref()),
+            Step::Signal(signal) => self.signal(at, row, site, signal),
+            Step::Cluster { arrives } => Ok(self.cluster(at, row, *arrives)),
             Step::Call(function) => self.call(at, *function, site),
             _ => {
                 self.compute(at, row, site);

@@ -20,11 +20,13 @@ mod node;
 mod parts;
 mod program;
 mod shadow;
+mod signals;
 mod space;
 mod turn;
 mod value;
 mod words;
 
+pub use foreign::FLAG;
 pub use inputs::{Sample, Setup};
 pub use log::{Conflict, Site};
 pub use machine::Programs;
@@ -225,6 +227,9 @@ pub fn run(
     fuel: u32,
     covered: &mut FxHashSet<(Site, bool)>,
 ) -> Option<Outcome> {
+    if programs.get(kernel)?.by_warp {
+        return attempt(programs, kernel, setup, fuel, covered, true);
+    }
     let first = attempt(programs, kernel, setup, fuel, covered, false)?;
     if first.stop == Some(Stop::NeedsWarps) {
         return attempt(programs, kernel, setup, fuel, covered, true);
@@ -273,6 +278,8 @@ fn attempt(
         arrived: FxHashMap::default(),
         uncounted: FxHashSet::default(),
         lenient: false,
+        mbarriers: FxHashMap::default(),
+        cluster: signals::ClusterBarrier::default(),
     };
     let stop = machine.run(kernel, &program).err();
     machine.log.clear();
