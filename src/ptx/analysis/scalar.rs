@@ -269,7 +269,11 @@ impl Scalar {
     fn narrow(self, a: u64, b: u64, c: u64) -> Option<i64> {
         let widen = |value: u64| {
             let value = truncate(value, self.bits);
-            if self.signed { extend(value, self.bits) } else { value as i64 }
+            if self.signed {
+                extend(value, self.bits)
+            } else {
+                value as i64
+            }
         };
         let (a, b) = (widen(a), widen(b));
         Some(match self.op {

@@ -1,8 +1,6 @@
 //! Functions that are the same but for names: instances of one template, mostly. What is found of one holds for all.
 
-use crate::ptx::ir::{
-    Address, Base, Body, FuncId, Function, Module, Operand, Stmt, SymbolId, SymbolKind, TableKind,
-};
+use crate::ptx::ir::{Address, Base, Body, FuncId, Function, Module, Operand, Stmt, SymbolId, SymbolKind, TableKind};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -148,8 +146,8 @@ impl<'m> Search<'m> {
             })
         };
         let plain = |kind: &TableKind| matches!(kind, TableKind::Branch(_));
-        let same_tables = tables(a).count() == tables(b).count()
-            && tables(a).zip(tables(b)).all(|(a, b)| a == b && plain(&a.kind));
+        let same_tables =
+            tables(a).count() == tables(b).count() && tables(a).zip(tables(b)).all(|(a, b)| a == b && plain(&a.kind));
         same_tables
             && a.insts.iter().zip(&b.insts).all(|(a, b)| {
                 (Arc::ptr_eq(&a.op, &b.op) || a.op == b.op)
@@ -194,9 +192,7 @@ impl<'m> Search<'m> {
             return false;
         }
         let same = match (&self.module.symbol(a).kind, &self.module.symbol(b).kind) {
-            (SymbolKind::Variable(first), SymbolKind::Variable(second)) => {
-                a == b || first == second
-            }
+            (SymbolKind::Variable(first), SymbolKind::Variable(second)) => a == b || first == second,
             (SymbolKind::Function(first), SymbolKind::Function(second)) => self.pair(*first, *second),
             _ => a == b,
         };
@@ -244,7 +240,9 @@ mod tests {
         twins.first(FuncId(0));
         let (_, renaming) = twins.first(FuncId(1)).unwrap();
         let named = |name: &str| {
-            let ids = (0..).map(SymbolId).take_while(|id| id.index() < parsed.module.symbols.len());
+            let ids = (0..)
+                .map(SymbolId)
+                .take_while(|id| id.index() < parsed.module.symbols.len());
             ids.into_iter().find(|id| parsed.module.name(*id) == name).unwrap()
         };
         assert_eq!(renaming.symbol(named("s_a")), named("s_b"));

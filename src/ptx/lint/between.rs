@@ -30,7 +30,13 @@ pub(super) struct Between {
 ///
 /// Where the grid is not known, CTAs are taken to differ in the dimensions that the kernel asks for. `blocks` are the shapes
 /// that the kernel may have: all must show it.
-pub(super) fn find(programs: &mut Programs, plan: &Plan, body: &Body, blocks: &[[u32; 3]], guess: bool) -> Option<Between> {
+pub(super) fn find(
+    programs: &mut Programs,
+    plan: &Plan,
+    body: &Body,
+    blocks: &[[u32; 3]],
+    guess: bool,
+) -> Option<Between> {
     let assumed = plan.grid.is_none() || plan.assumed;
     let reads = |dim: usize| {
         let name = ["%ctaid.x", "%ctaid.y", "%ctaid.z"][dim];

@@ -55,7 +55,9 @@ pub(super) fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]
 /// The largest shape that an array in shared memory has room for, where that is larger than the usual ones.
 fn large(module: &Module, body: &Body) -> impl Iterator<Item = u32> {
     let elements = |symbol: SymbolId| {
-        let variable = module.variable(symbol).filter(|variable| variable.space == Space::Shared)?;
+        let variable = module
+            .variable(symbol)
+            .filter(|variable| variable.space == Space::Shared)?;
         Some(variable.size()? / u64::from(variable.alignment().clamp(1, 16)))
     };
     let named = body.insts.iter().flat_map(|inst| &inst.operands);
@@ -64,7 +66,9 @@ fn large(module: &Module, body: &Body) -> impl Iterator<Item = u32> {
         _ => None,
     });
     let most = sizes.max().unwrap_or(0);
-    [512, 1024].into_iter().filter(move |threads| most == u64::from(*threads))
+    [512, 1024]
+        .into_iter()
+        .filter(move |threads| most == u64::from(*threads))
 }
 
 /// How a kernel is run.
@@ -159,7 +163,8 @@ impl Plan {
             !told_as_info
         };
         let rests = |fault: &Fault| matches!(fault.kind.name(), "bounds" | "aligned");
-        !run.conflicts.iter().any(counts) && !run.faults.iter().any(rests) && !run.overlaps
+        let halts = self.assumed && run.stop.is_some_and(|stop| stop != trial::Stop::Fuel);
+        !halts && !run.conflicts.iter().any(counts) && !run.faults.iter().any(rests) && !run.overlaps
     }
 
     /// Runs a shape again, the other way at branches that have gone one way only; none where there are no such branches.

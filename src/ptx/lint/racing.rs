@@ -68,7 +68,10 @@ pub(super) fn findings(
 
 /// Whether the rules on asynchronous copies have something to say of the kernel.
 fn told_of_copies(context: &Context, tried: &Tried) -> bool {
-    let mut copies = context.copies().iter().filter(|copies| copies.function == tried.function);
+    let mut copies = context
+        .copies()
+        .iter()
+        .filter(|copies| copies.function == tried.function);
     copies.any(|copies| !copies.early.is_empty() || !copies.refills.is_empty())
 }
 
@@ -136,7 +139,9 @@ fn assume(tried: &Tried, race: &Race, mut diag: Diag) -> Diag {
     if let Some(numbers) = race.numbers {
         diag = diag.note(match numbers {
             Sample::One => "shown where integer parameters are 1: it depends on them whether the threads meet",
-            _ => "shown where integer parameters are the number of threads: it depends on them whether the threads meet",
+            _ => {
+                "shown where integer parameters are the number of threads: it depends on them whether the threads meet"
+            }
         });
     }
     if conflict.anywhere && conflict.first == conflict.second {

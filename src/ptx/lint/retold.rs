@@ -26,7 +26,8 @@ impl Tried {
 
     /// It was not run.
     pub(super) fn untried(function: FuncId) -> Self {
-        let why = "the module is so large that trial runs of its other kernels have used up the steps allowed; lint it alone";
+        let why =
+            "the module is so large that trial runs of its other kernels have used up the steps allowed; lint it alone";
         Self {
             unclear: Some((None, why.to_owned())),
             ..Self::nothing(function)

@@ -149,8 +149,11 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             for race in tried.races.iter_mut().filter(global) {
                 race.level = Level::Info;
             }
-            tried.unclear = unclear(&shaped);
-            if shaped.iter().all(|shaped| shaped.runs.iter().all(|run| run.stop.is_none())) {
+            tried.unclear = unclear(&shapes);
+            if shapes
+                .iter()
+                .all(|shaped| shaped.runs.iter().all(|run| run.stop.is_none()))
+            {
                 tried.calm = calm(id, body, &shapes);
             }
             let integers = takes_integers(programs.module(), function);
@@ -158,7 +161,9 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
                 tried.races.extend(small(programs, plan, &shapes, shape, &tried.races));
             }
             tried.races.extend(scattered(&shapes, &tried.races));
-            tried.races.sort_by_key(|race| (race.conflict.second, race.conflict.first));
+            tried
+                .races
+                .sort_by_key(|race| (race.conflict.second, race.conflict.first));
             let mut ends = vec![shapes.first()?.block, shapes.last()?.block];
             ends.dedup();
             if !plan.assumed || shapes.iter().all(|shaped| !strays(shaped, true)) {
@@ -185,7 +190,11 @@ fn calm(id: FuncId, body: &Body, shapes: &[&Shaped]) -> Vec<InstId> {
 /// The parameters of the kernel that the launch says something of.
 fn given(module: &Module, function: &Function, launch: &Launch) -> Rc<[(SymbolId, i64, u64)]> {
     let symbol = |given: &super::Given| {
-        let by_number = given.name.parse().ok().and_then(|number: usize| function.params.get(number));
+        let by_number = given
+            .name
+            .parse()
+            .ok()
+            .and_then(|number: usize| function.params.get(number));
         let by_name = || function.params.iter().find(|param| module.name(**param) == given.name);
         by_number.or_else(by_name).copied()
     };
@@ -216,16 +225,23 @@ fn small(programs: &mut Programs, plan: &Plan, shapes: &[&Shaped], shape: Shape,
         faults.any(|fault| fault.kind.name() == "bounds")
     };
     let line = !matches!(shape, Shape::Unknown(_)) && block[1] * block[2] == 1;
-    let samples: &[Sample] = if line { &[Sample::Block, Sample::One] } else { &[Sample::Block] };
+    let samples: &[Sample] = if line {
+        &[Sample::Block, Sample::One]
+    } else {
+        &[Sample::Block]
+    };
     let mut found: Vec<Race> = Vec::new();
     for sample in samples {
-        let Some(run) = plan.small(programs, block, *sample) else { continue };
+        let Some(run) = plan.small(programs, block, *sample) else {
+            continue;
+        };
         if strays(&run) || !found.is_empty() {
             continue;
         }
         // Where large numbers lead out of an array and these do not, these are what the kernel is made for.
         let meant = *sample == Sample::Block && shaped.runs.iter().all(strays);
-        let is_new = |conflict: &&Conflict| !conflict.equal && known.iter().all(|race| pair(&race.conflict) != pair(conflict));
+        let is_new =
+            |conflict: &&Conflict| !conflict.equal && known.iter().all(|race| pair(&race.conflict) != pair(conflict));
         let all = run.conflicts.iter().filter(is_new).map(|conflict| Race {
             conflict: *conflict,
             block,
@@ -241,7 +257,9 @@ fn small(programs: &mut Programs, plan: &Plan, shapes: &[&Shaped], shape: Shape,
 /// Stores to where loaded data says.
 fn scattered(shapes: &[&Shaped], known: &[Race]) -> Vec<Race> {
     let Some(shaped) = shapes.last() else { return Vec::new() };
-    let Some(run) = shaped.runs.first() else { return Vec::new() };
+    let Some(run) = shaped.runs.first() else {
+        return Vec::new();
+    };
     let is_new = |scatter: &&Scatter| {
         let mut sites = known.iter().map(|race| &race.conflict);
         !sites.any(|conflict| conflict.first == scatter.site || conflict.second == scatter.site)
@@ -249,7 +267,11 @@ fn scattered(shapes: &[&Shaped], known: &[Race]) -> Vec<Race> {
     let race = |scatter: &Scatter| Race {
         conflict: scatter.conflict(),
         block: shaped.block,
-        level: if scatter.updates && !scatter.equal { Level::Warning } else { Level::Info },
+        level: if scatter.updates && !scatter.equal {
+            Level::Warning
+        } else {
+            Level::Info
+        },
         others: Vec::new(),
         numbers: None,
     };
@@ -262,7 +284,10 @@ fn worth_it(function: &Function) -> Option<&Body> {
         let memory = inst.op.effect.accesses_memory() && inst.op.space != Space::Param;
         memory && (inst.op.effect != Effect::Load || inst.op.space != Space::Global)
     };
-    let body = function.body.as_ref().filter(|_| function.kind == FunctionKind::Entry)?;
+    let body = function
+        .body
+        .as_ref()
+        .filter(|_| function.kind == FunctionKind::Entry)?;
     body.insts.iter().any(judged).then_some(body)
 }
 
@@ -303,6 +328,9 @@ fn plausible(shaped: &[Shaped], several: bool) -> Vec<&Shaped> {
     let mut shapes: Vec<&Shaped> = shaped.iter().filter(|shaped| !strays(shaped, true)).collect();
     if shapes.is_empty() {
         shapes = shaped.iter().filter(|shaped| fits(shaped)).collect();
+    }
+    if shapes.iter().any(|shaped| !halts(shaped)) {
+        shapes.retain(|shaped| !halts(shaped));
     }
     if shapes.is_empty() {
         return shaped.iter().collect();
@@ -389,6 +417,12 @@ fn races(shapes: &[&Shaped], explored: &[Outcome]) -> Vec<Race> {
         });
     }
     group(found.into_values().collect())
+}
+
+/// Whether threads wait for ever in a shape, or the runs break off for other reasons than their length.
+fn halts(shaped: &Shaped) -> bool {
+    let mut stops = shaped.runs.iter().filter_map(|run| run.stop);
+    stops.any(|stop| stop != Stop::Fuel)
 }
 
 /// Whether some run of the shape comes to both accesses.
@@ -490,7 +524,7 @@ fn clobbers(shaped: &[Shaped]) -> Vec<Clobber> {
 }
 
 /// Where runs broke off, and how; what barriers do to control flow has rules of its own.
-fn unclear(shaped: &[Shaped]) -> Option<(Option<Site>, String)> {
+fn unclear(shaped: &[&Shaped]) -> Option<(Option<Site>, String)> {
     let mut stops = shaped.iter().flat_map(|shaped| &shaped.runs).filter_map(|run| run.stop);
     stops.find_map(|stop| match stop {
         Stop::Fuel => Some((None, "it takes too many steps".to_owned())),

@@ -188,7 +188,15 @@ impl Machine<'_, '_> {
 
     fn note_part(&mut self, at: usize, access: &Access, site: Site, address: &Value, part: &Part, maybe: bool) {
         let shared = matches!(part.region, Region::Shared(..) | Region::RawShared);
-        let values: SmallVec<[Value; 1]> = access.values.iter().map(|value| self.read(at, value)).collect();
+        let mut values: SmallVec<[Value; 1]> = access.values.iter().map(|value| self.read(at, value)).collect();
+        if let Some((from, offset)) = &access.source {
+            let from = self.read(at, from);
+            let from = self.map(&from, |from| from.wrapping_add(*offset as u64));
+            values.push(match from.is_uniform() {
+                true => Value::some(),
+                false => Value::unknown(node::at(&from), true),
+            });
+        }
         let size = u64::from(access.bytes * access.elements);
         let places = Places {
             address: address.clone(),
@@ -208,8 +216,14 @@ impl Machine<'_, '_> {
             }
         }
         if !shared && self.has_read_only && (access.nc || access.writes) {
-            self.read_only
-                .note(site, access.nc, &places, &part.lanes, size, (part.low, part.high + size));
+            self.read_only.note(
+                site,
+                access.nc,
+                &places,
+                &part.lanes,
+                size,
+                (part.low, part.high + size),
+            );
         }
         let knows = self.by_warp.then(|| self.log.clocks.get(at).cloned()).flatten();
         let record = Record {
@@ -260,7 +274,9 @@ impl Machine<'_, '_> {
                 self.slots.insert((site, resolve(access.space, *known).1));
             }
             Data::Each(each) if each.unknown.is_empty() && lanes.len() > 1 => {
-                let Some(range) = Range::of(address, lanes, self.threads) else { return };
+                let Some(range) = Range::of(address, lanes, self.threads) else {
+                    return;
+                };
                 let (low, high) = (resolve(access.space, range.low).1, resolve(access.space, range.high).1);
                 let known = self.arrays.entry(site).or_insert((low, high));
                 *known = (known.0.min(low), known.1.max(high));

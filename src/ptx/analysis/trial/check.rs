@@ -46,6 +46,9 @@ impl Machine<'_, '_> {
                         size,
                         held,
                     }
+                } else if access.source.is_some() {
+                    // How asynchronous copies must be aligned has a rule of its own.
+                    return None;
                 } else if size.is_power_of_two() && offset.rem_euclid(i64::from(size)) != 0 {
                     FaultKind::Misaligned { symbol, offset, size }
                 } else if variable.alignment() < size {
@@ -122,7 +125,10 @@ impl Machine<'_, '_> {
         if self.by_warp || self.fibers[at].alive != *lanes || !each.unknown.is_empty() {
             return false;
         }
-        let Some(Range { low: first, high: last, .. }) = Range::of(address, lanes, self.threads) else {
+        let Some(Range {
+            low: first, high: last, ..
+        }) = Range::of(address, lanes, self.threads)
+        else {
             return false;
         };
         let held = |symbol| {

@@ -119,6 +119,9 @@ impl Machine<'_, '_> {
 
     /// Lets warps come to a barrier twice, where nothing else goes on; answers whether that helps any.
     pub(super) fn relent(&mut self) -> bool {
+        if self.lenient {
+            return false;
+        }
         let mut any = false;
         for fiber in self.fibers.iter_mut().filter(|fiber| fiber.again) {
             (fiber.waits, fiber.again) = (None, false);

@@ -43,9 +43,7 @@ impl Places {
         self.less == other.less
             && match (&self.address.data, &other.address.data) {
                 (Data::Same(a), Data::Same(b)) => a == b,
-                (Data::Each(a), Data::Each(b)) => {
-                    Rc::ptr_eq(a, b) || a.values == b.values && a.unknown == b.unknown
-                }
+                (Data::Each(a), Data::Each(b)) => Rc::ptr_eq(a, b) || a.values == b.values && a.unknown == b.unknown,
                 _ => false,
             }
     }
@@ -328,7 +326,9 @@ fn is_private(records: &[Record], members: &[u32]) -> bool {
     }
     let mut end = 0;
     all.iter().all(|thread| {
-        let Some(place) = first.places.of(thread) else { return false };
+        let Some(place) = first.places.of(thread) else {
+            return false;
+        };
         let apart = place >= end;
         end = place + size;
         apart
@@ -342,7 +342,9 @@ fn rank(conflict: &Conflict) -> (bool, bool, bool) {
 
 /// The conflict of two threads' accesses, as far as the address goes: whether both write the same has yet to be seen.
 pub(super) fn conflict(a: &Record, thread: usize, b: &Record, other: usize) -> Option<Conflict> {
-    if thread == other || !(a.writes || b.writes) || (a.atomic && b.atomic) || a.is_before(thread, b, other) {
+    // Volatile accesses and atomics never tear each other.
+    let whole = (a.atomic || a.strong) && (b.atomic || b.strong) && (a.atomic || b.atomic);
+    if thread == other || !(a.writes || b.writes) || whole || a.is_before(thread, b, other) {
         return None;
     }
     Some(Conflict {

@@ -161,12 +161,13 @@ impl<'m> Machine<'_, 'm> {
             if ran {
                 continue;
             }
-            if let Some(site) = self.stuck() {
-                return Err(Stop::Unclear(site, "what is waited for here does not come from this CTA"));
+            if self.relent() {
+                continue;
             }
-            if !self.relent() {
-                return Err(Stop::Deadlock);
-            }
+            return Err(match self.stuck() {
+                Some(site) => Stop::Unclear(site, "what is waited for here does not come from this CTA"),
+                None => Stop::Deadlock,
+            });
         }
     }
 

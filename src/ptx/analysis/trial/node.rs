@@ -127,7 +127,10 @@ pub(super) fn is_loaded(node: &Node) -> bool {
 pub(super) fn is_made_from(value: &Value, address: &Node) -> bool {
     let Data::Unknown(node) = &value.data else { return false };
     let loaded = |node: &Node| match &node.kind {
-        Kind::At(Value { data: Data::Unknown(from), .. }) => is_like(from, address, SEARCHED),
+        Kind::At(Value {
+            data: Data::Unknown(from),
+            ..
+        }) => is_like(from, address, SEARCHED),
         _ => false,
     };
     any(node, SEARCHED, &mut |node| loaded(node)).is_some()
@@ -147,9 +150,14 @@ fn is_like(a: &Node, b: &Node, depth: u32) -> bool {
     };
     a.id == b.id
         || match (&a.kind, &b.kind) {
-            (Kind::Made { how, parts: of_a, .. }, Kind::Made { how: other, parts: of_b, .. }) => {
-                how == other && parts(of_a, of_b)
-            }
+            (
+                Kind::Made { how, parts: of_a, .. },
+                Kind::Made {
+                    how: other,
+                    parts: of_b,
+                    ..
+                },
+            ) => how == other && parts(of_a, of_b),
             _ => false,
         }
 }

@@ -49,6 +49,8 @@ pub(super) struct Access {
     pub(super) ty: Option<Type>,
     /// Of `ldmatrix` and `stmatrix`: how many lanes' addresses count.
     pub(super) rows: Option<u32>,
+    /// Of an asynchronous copy, where it reads.
+    pub(super) source: Option<(Arg, i64)>,
 }
 
 /// What an instruction does.
@@ -338,6 +340,7 @@ fn memory(inst: &Inst) -> Step {
         },
         ty: op.ty(),
         rows,
+        source: None,
     }))
 }
 
@@ -363,9 +366,13 @@ fn copy(inst: &Inst) -> Option<Step> {
         volatile: false,
         narrow: false,
         nc: false,
-        values: SmallVec::from_iter([Arg::Other]),
+        values: SmallVec::new(),
         ty: None,
         rows: None,
+        source: match inst.operands.get(1) {
+            Some(Operand::Address(from)) => Some((base(from), from.offset)),
+            _ => None,
+        },
     })))
 }
 

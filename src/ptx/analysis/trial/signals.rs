@@ -9,6 +9,7 @@ use super::access::resolve;
 use super::fiber::Who;
 use super::log::{Places, Record, Site};
 use super::machine::{Machine, Next};
+use super::mask::Mask;
 use super::parts::Range;
 use super::program::{Arg, Row, arg, base};
 use super::space::Region;
@@ -45,11 +46,7 @@ pub(super) enum Deed {
     /// Waits for the phase of a token.
     Token(Arg),
     /// Copies so many bytes to shared memory, and completes as many.
-    Copy {
-        to: Arg,
-        offset: i64,
-        bytes: Option<Arg>,
-    },
+    Copy { to: Arg, offset: i64, bytes: Option<Arg> },
 }
 
 /// An instruction that works on an mbarrier.
@@ -149,6 +146,8 @@ pub(super) struct Mbarrier {
     lax: bool,
     /// Phases that are complete.
     phases: u64,
+    /// Warps that have arrived in this phase.
+    warps: u32,
     /// What those that arrived knew of the clocks, in this phase and up to the last that is complete.
     knew: Vec<u32>,
     told: Vec<u32>,
@@ -165,7 +164,9 @@ pub(super) struct ClusterBarrier {
 
 fn join(into: &mut Vec<u32>, from: &[u32]) {
     into.resize(from.len(), 0);
-    into.iter_mut().zip(from).for_each(|(own, other)| *own = (*own).max(*other));
+    into.iter_mut()
+        .zip(from)
+        .for_each(|(own, other)| *own = (*own).max(*other));
 }
 
 impl Machine<'_, '_> {
@@ -189,7 +190,9 @@ impl Machine<'_, '_> {
             if signal.waits() {
                 return Err(Stop::Unclear(site, "it is not known which mbarrier is waited for"));
             }
-            row.defs.iter().for_each(|def| self.write(at, *def, Value::chaos(), &who));
+            row.defs
+                .iter()
+                .for_each(|def| self.write(at, *def, Value::chaos(), &who));
             return Ok(Next::On);
         };
         match &signal.deed {
@@ -200,19 +203,34 @@ impl Machine<'_, '_> {
                 self.await_phase(at, row, site, key, wanted, by_parity, &who)
             }
             deed => {
-                self.note_signal(at, row, key, deed, &who);
-                Ok(Next::On)
+                let came = |object: &Mbarrier| object.warps >> at & 1 == 1;
+                let arrives = matches!(deed, Deed::Arrive { .. });
+                if arrives && !self.lenient && self.mbarriers.get(&key).is_some_and(came) {
+                    // The others have not come yet: to arrive twice would be to come in their place.
+                    let fiber = &mut self.fibers[at];
+                    (fiber.waits, fiber.again) = (Some(key), true);
+                    return Ok(Next::Again);
+                }
+                // Where a phase is complete, those that wait for it have their turn before the next one starts.
+                Ok(if self.note_signal(at, row, key, deed, &who) {
+                    Next::Wait
+                } else {
+                    Next::On
+                })
             }
         }
     }
 
-    /// Something that is done to an mbarrier without waiting.
-    fn note_signal(&mut self, at: usize, row: &Row, key: u64, deed: &Deed, who: &Who) {
+    /// Something that is done to an mbarrier without waiting; answers whether a phase is complete by it.
+    fn note_signal(&mut self, at: usize, row: &Row, key: u64, deed: &Deed, who: &Who) -> bool {
         let lanes = i64::from(who.lanes().len());
         let mut object = self.mbarriers.remove(&key).unwrap_or_default();
         let mut number = |arg: &Option<Arg>| -> Option<i64> {
             let value = self.read(at, arg.as_ref()?);
-            who.lanes().lowest().and_then(|thread| value.of(thread)).map(|value| value as u32 as i64)
+            who.lanes()
+                .lowest()
+                .and_then(|thread| value.of(thread))
+                .map(|value| value as u32 as i64)
         };
         let mut arrivals = 0;
         match deed {
@@ -243,8 +261,11 @@ impl Machine<'_, '_> {
             self.publish(at, &mut object.knew);
         }
         object.pending -= arrivals;
+        object.warps |= u32::from(arrivals > 0) << at;
         let complete = object.pending <= 0 && (object.bytes <= 0 || object.lax) && object.count > 0;
-        if complete && !matches!(deed, Deed::Init(_)) {
+        let complete = complete && !matches!(deed, Deed::Init(_));
+        if complete {
+            object.warps = 0;
             object.pending = object.count;
             object.bytes = 0;
             object.phases += 1;
@@ -252,6 +273,7 @@ impl Machine<'_, '_> {
             self.wake(key);
         }
         self.mbarriers.insert(key, object);
+        complete
     }
 
     /// Tells what the warp knows, and lets its clock go on.
@@ -297,10 +319,16 @@ impl Machine<'_, '_> {
         who: &Who,
     ) -> Result<Next, Stop> {
         let Some(wanted) = wanted else {
-            return Err(Stop::Unclear(site, "it is not known which phase of an mbarrier is waited for"));
+            return Err(Stop::Unclear(
+                site,
+                "it is not known which phase of an mbarrier is waited for",
+            ));
         };
         let Some(object) = self.mbarriers.get(&key) else {
-            return Err(Stop::Unclear(site, "an mbarrier is waited for that nothing was seen to set up"));
+            return Err(Stop::Unclear(
+                site,
+                "an mbarrier is waited for that nothing was seen to set up",
+            ));
         };
         let done = match by_parity {
             true => object.phases & 1 != wanted & 1,
@@ -323,10 +351,17 @@ impl Machine<'_, '_> {
     fn bulk(&mut self, at: usize, site: Site, to: &Arg, offset: i64, bytes: Option<&Arg>, who: &Who) {
         let base = self.read(at, to);
         let address = self.map(&base, |base| base.wrapping_add(offset as u64));
-        let lanes = who.lanes();
+        // Whether it is started more than once has a rule of its own.
+        let mut lanes = Mask::default();
+        who.lanes().lowest().iter().for_each(|thread| lanes.add(*thread));
         let bytes = bytes.map(|bytes| self.read(at, bytes));
-        let bytes = bytes.and_then(|bytes| bytes.constant()).unwrap_or(16).clamp(1, MOST_BYTES);
-        let Some(range) = Range::of(&address, &lanes, self.threads) else { return };
+        let bytes = bytes
+            .and_then(|bytes| bytes.constant())
+            .unwrap_or(16)
+            .clamp(1, MOST_BYTES);
+        let Some(range) = Range::of(&address, &lanes, self.threads) else {
+            return;
+        };
         let (space, low) = resolve(Space::Shared, range.low);
         let Region::Shared(symbol, _) = self.layout.region(space, low) else {
             return;

@@ -73,7 +73,9 @@ impl Search<'_, '_> {
         let records = self.records;
         let record = &records[at as usize];
         for thread in record.lanes.iter() {
-            let Some(mut place) = record.places.of(thread) else { continue };
+            let Some(mut place) = record.places.of(thread) else {
+                continue;
+            };
             for element in 0..record.elements {
                 self.element(at, thread, element as u8, place);
                 place += u64::from(record.bytes);

@@ -1,7 +1,7 @@
 //! ASYNC004: a stage is refilled by a copy while other threads may still read it.
 
-use crate::ptx::ir::InstId;
 use crate::ptx::diag::{Code, Diag, Level};
+use crate::ptx::ir::InstId;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 

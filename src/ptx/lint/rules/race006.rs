@@ -73,7 +73,11 @@ fn check(context: &Context) -> Vec<Diag> {
             "{} writes where another CTA {does}, and nothing orders them",
             opcode(context, between.store)
         );
-        let level = if between.some || between.assumed { Level::Info } else { Level::Warning };
+        let level = if between.some || between.assumed {
+            Level::Info
+        } else {
+            Level::Warning
+        };
         let mut diag = Diag::new(RULE.code, level, span(between.store), message)
             .note("different parameters are taken to point to different memory")
             .help("let the index take in `%ctaid`, or write to another buffer than the one that is read");

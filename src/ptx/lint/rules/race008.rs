@@ -124,9 +124,7 @@ fn talk(context: &Context, code: Kernel, flag: InstId) -> Vec<Diag> {
     let span = |inst: InstId| context.span(code.id, inst);
     if wait.op.has("cta") {
         let message = format!("`{}` waits for threads of its own CTA only", wait.op.text);
-        return vec![
-            Diag::warning(RULE.code, span(flag), message).help("leave out `.cta`, or use the scope `.gpu`"),
-        ];
+        return vec![Diag::warning(RULE.code, span(flag), message).help("leave out `.cta`, or use the scope `.gpu`")];
     }
     let mut bits = Bits::new();
     if !has(wait, &["acquire", "acq_rel"]) {
@@ -145,7 +143,10 @@ fn talk(context: &Context, code: Kernel, flag: InstId) -> Vec<Diag> {
     let mut found = Vec::new();
     let early = insts().find(|(inst, row)| is_plain(row) && holding.before(*inst) & WAITED != 0);
     if let Some((inst, row)) = early {
-        let message = format!("`{}` is not ordered behind the wait for another thread's store", row.op.text);
+        let message = format!(
+            "`{}` is not ordered behind the wait for another thread's store",
+            row.op.text
+        );
         found.push(
             Diag::warning(RULE.code, span(inst), message)
                 .related(span(flag), "the flag is waited for here")
@@ -155,11 +156,14 @@ fn talk(context: &Context, code: Kernel, flag: InstId) -> Vec<Diag> {
     let tells = |row: &Inst| is_strong(row) && !row.op.has("cas") && !has(row, &["release", "acq_rel"]);
     let late = insts().find(|(inst, row)| tells(row) && holding.before(*inst) & STORED != 0);
     if let Some((inst, row)) = late {
-        let message = format!("`{}` may be seen before the data that was stored in front of it", row.op.text);
-        found.push(
-            Diag::warning(RULE.code, span(inst), message)
-                .help("put `membar.gl;` or `fence.acq_rel.gpu;` between them, or store the flag with `st.release.gpu`"),
+        let message = format!(
+            "`{}` may be seen before the data that was stored in front of it",
+            row.op.text
         );
+        found
+            .push(Diag::warning(RULE.code, span(inst), message).help(
+                "put `membar.gl;` or `fence.acq_rel.gpu;` between them, or store the flag with `st.release.gpu`",
+            ));
     }
     found.extend(plain_release(context, code, flag, wait));
     found
@@ -180,7 +184,10 @@ fn plain_release(context: &Context, code: Kernel, flag: InstId, wait: &Inst) -> 
     let stores = (0..).map(InstId).zip(&code.body.insts);
     let mut plain = stores.filter(|(_, row)| row.op.effect == Effect::Store && is_plain(row));
     let (inst, row) = plain.find(|(inst, row)| place(*inst, row) == Some(lock))?;
-    let message = format!("`{}` gives back what an atomic has taken, and may do so too early", row.op.text);
+    let message = format!(
+        "`{}` gives back what an atomic has taken, and may do so too early",
+        row.op.text
+    );
     Some(
         Diag::warning(RULE.code, context.span(code.id, inst), message)
             .related(context.span(code.id, flag), "the lock is taken here")

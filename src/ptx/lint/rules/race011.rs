@@ -112,10 +112,14 @@ fn check(context: &Context) -> Vec<Diag> {
             let reads = row.op.effect == Effect::Load && row.op.base() == "ld" && row.op.space == Space::Shared;
             let open = if reads { holding.before(inst) & !told } else { 0 };
             let symbol = if open == 0 { None } else { array(inst, row) };
-            let written = stores.iter().zip(0u32..).find(|((_, of), at)| open >> at & 1 == 1 && Some(*of) == symbol);
+            let written = stores
+                .iter()
+                .zip(0u32..)
+                .find(|((_, of), at)| open >> at & 1 == 1 && Some(*of) == symbol);
             if let Some(((store, _), at)) = written {
                 told |= 1 << at;
-                let message = "lanes read what other lanes write by `wmma.store`, and nothing lets them meet in between";
+                let message =
+                    "lanes read what other lanes write by `wmma.store`, and nothing lets them meet in between";
                 found.push(
                     Diag::warning(RULE.code, context.span(unit.id, inst), message)
                         .related(context.span(unit.id, *store), "the fragment is stored here")

@@ -86,7 +86,11 @@ fn check(context: &Context) -> Vec<Diag> {
             continue;
         }
         let insts = || (0..).map(InstId).zip(&unit.body.insts);
-        let accesses: Vec<InstId> = insts().filter(|(_, row)| is_remote(row)).map(|(inst, _)| inst).take(60).collect();
+        let accesses: Vec<InstId> = insts()
+            .filter(|(_, row)| is_remote(row))
+            .map(|(inst, _)| inst)
+            .take(60)
+            .collect();
         let mut bits = Bits::new();
         bits.enter(APART);
         for (inst, at) in accesses.iter().zip(0u32..) {
