@@ -127,6 +127,7 @@ pub fn lint(text: &str) -> bool {
     let launch = Launch {
         block: Some([48, 2, 1]),
         grid: Some([3, 1, 1]),
+        ..Launch::default()
     };
     let options = Options {
         launch,

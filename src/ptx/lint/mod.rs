@@ -144,7 +144,38 @@ fn run(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
             findings.push(found);
         }
     }
+    one_cause(parsed, &mut findings);
     findings
+}
+
+/// Rules on asynchronous work that say why threads race: the race itself is the same fault then.
+const CAUSES: [&str; 10] = [
+    "ASYNC001", "ASYNC002", "ASYNC004", "ASYNC005", "ASYNC006", "ASYNC007", "ASYNC008", "ASYNC009", "ASYNC019",
+    "ASYNC020",
+];
+/// Rules on races that such a fault may show in.
+const EFFECTS: [&str; 4] = ["RACE001", "RACE002", "RACE003", "RACE005"];
+
+/// Drops races of functions that work with mbarriers or bulk copies where a fault of that work is known.
+fn one_cause(parsed: &Parsed, findings: &mut Vec<Diag>) {
+    let functions = parsed.spans.functions.iter().zip(&parsed.module.functions);
+    let works = |body: &super::ir::Body| {
+        let mut insts = body.insts.iter();
+        insts.any(|inst| inst.op.effect == super::isa::Effect::Mbarrier)
+    };
+    let wholes: Vec<Span> = functions
+        .filter(|(_, function)| function.body.as_ref().is_some_and(works))
+        .map(|(spans, _)| spans.whole)
+        .collect();
+    for whole in wholes {
+        let inside = |diag: &Diag| whole.start <= diag.span.start && diag.span.start < whole.end;
+        let told = findings
+            .iter()
+            .any(|diag| inside(diag) && CAUSES.contains(&diag.code.id));
+        if told {
+            findings.retain(|diag| !(inside(diag) && EFFECTS.contains(&diag.code.id)));
+        }
+    }
 }
 
 /// The finding that no object can be made of a module of this version.

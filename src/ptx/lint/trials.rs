@@ -143,7 +143,7 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             let shapes = plausible(&shaped, several);
             tried.assumes = collision(&shaped, &shapes);
             let explored = shapes.last().map(|shaped| plan.explore(programs, shaped));
-            tried.races = races(&shapes, &explored.unwrap_or_default());
+            tried.races = races(&shapes, is_bounded(&shaped, &shapes), &explored.unwrap_or_default());
             // Without a launch nothing is sure of global memory: a kernel may be made for one thread.
             let global = |race: &&mut Race| tried.assumed && !race.conflict.shared;
             for race in tried.races.iter_mut().filter(global) {
@@ -378,7 +378,14 @@ fn collision(shaped: &[Shaped], kept: &[&Shaped]) -> Option<([u32; 3], Conflict)
     found.next()
 }
 
-fn races(shapes: &[&Shaped], explored: &[Outcome]) -> Vec<Race> {
+/// Whether the arrays have room for the largest of the shapes, and not for a larger one: then that is what they are made for.
+fn is_bounded(shaped: &[Shaped], shapes: &[&Shaped]) -> bool {
+    let size = |shaped: &Shaped| shaped.block.iter().product::<u32>();
+    let most = shapes.iter().map(|shaped| size(shaped)).max().unwrap_or(0);
+    shapes.iter().all(|shaped| !strays(shaped, true)) && shaped.iter().any(|one| size(one) > most && strays(one, true))
+}
+
+fn races(shapes: &[&Shaped], bounded: bool, explored: &[Outcome]) -> Vec<Race> {
     let per_shape: Vec<FxHashMap<Pair, Conflict>> = shapes.iter().map(|shaped| confirmed(&shaped.runs)).collect();
     let mut found: FxHashMap<Pair, Race> = FxHashMap::default();
     for (shaped, conflicts) in shapes.iter().zip(&per_shape) {
@@ -394,13 +401,22 @@ fn races(shapes: &[&Shaped], explored: &[Outcome]) -> Vec<Race> {
             let race = Race {
                 conflict: *conflict,
                 block: shaped.block,
-                level: level(conflict, everywhere),
+                level: match level(conflict, everywhere) {
+                    Level::Info
+                        if bounded
+                            && !conflict.equal
+                            && shapes.last().is_some_and(|last| last.block == shaped.block) =>
+                    {
+                        Level::Warning
+                    }
+                    level => level,
+                },
                 others: Vec::new(),
                 numbers: None,
             };
             // Threads of several warps tell more than lanes of one.
             let known = found.entry(*pair).or_insert_with(|| race.clone());
-            if known.conflict.in_warp && !conflict.in_warp {
+            if race.level < known.level || race.level == known.level && known.conflict.in_warp && !conflict.in_warp {
                 *known = race;
             }
         }
