@@ -18,6 +18,16 @@ impl Renaming {
         self.functions.get(&id).copied().unwrap_or(id)
     }
 
+    /// The functions with what stands in their place.
+    pub fn functions(&self) -> impl Iterator<Item = (FuncId, FuncId)> + '_ {
+        self.functions.iter().map(|(a, b)| (*a, *b))
+    }
+
+    /// The symbols with what stands in their place.
+    pub fn symbols(&self) -> impl Iterator<Item = (SymbolId, SymbolId)> + '_ {
+        self.symbols.iter().map(|(a, b)| (*a, *b))
+    }
+
     /// The symbol that stands in a symbol's place.
     pub fn symbol(&self, id: SymbolId) -> SymbolId {
         self.symbols.get(&id).copied().unwrap_or(id)
@@ -118,6 +128,9 @@ impl<'m> Search<'m> {
         }
         self.renaming.functions.insert(a, b);
         self.left.push((a, b));
+        let names = (self.module.function(a).symbol, self.module.function(b).symbol);
+        self.renaming.symbols.insert(names.0, names.1);
+        self.back.insert(names.1, names.0);
         true
     }
 

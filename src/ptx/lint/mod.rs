@@ -1,5 +1,6 @@
 //! The linter: runs legality checks and rules over a parsed module.
 
+mod alike;
 mod between;
 mod bits;
 mod bounds;
@@ -128,6 +129,17 @@ pub fn lint_with(parsed: &Parsed, text: &str, options: &Options) -> Report {
 
 /// What parser, legality and the selected rules find.
 fn run(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
+    let by_name = !options.launch.params.is_empty();
+    if let Some(alike) = alike::Alike::find(parsed).filter(|_| !by_name) {
+        let findings = run_all(&alike.reduced, text, options);
+        if let Some(complete) = alike.complete(parsed, text, findings) {
+            return complete;
+        }
+    }
+    run_all(parsed, text, options)
+}
+
+fn run_all(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
     let mut findings = parsed.diags.clone();
     findings.extend(super::verify::verify(parsed, text));
     if options.relocatable {
