@@ -8,7 +8,7 @@ use crate::ptx::analysis::{Call, Callee, Renaming, Twins};
 use crate::ptx::diag::{Diag, Edit, Fix, Related};
 use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Module};
 use crate::ptx::parse::{FunctionSpans, HeaderSpans, Parsed, Spans};
-use crate::ptx::source::Span;
+use crate::ptx::source::{Span, line_starts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 
@@ -347,10 +347,7 @@ impl<'a> Mover<'a> {
 
     /// The line of the instruction that stands in the place of the first on this line.
     fn line(&self, line: usize) -> Option<usize> {
-        let starts = self.lines.get_or_init(|| {
-            let newlines = self.text.bytes().zip(0u32..).filter(|(byte, _)| *byte == b'\n');
-            std::iter::once(0).chain(newlines.map(|(_, at)| at + 1)).collect()
-        });
+        let starts = self.lines.get_or_init(|| line_starts(self.text));
         let (start, end) = (
             *starts.get(line.checked_sub(1)?)?,
             starts.get(line).copied().unwrap_or(u32::MAX),

@@ -15,7 +15,7 @@ use crate::ptx::diag::Level;
 use crate::ptx::ir::{Body, FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::parse::Parsed;
-use crate::ptx::source::Span;
+use crate::ptx::source::{Span, line_starts};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -83,10 +83,7 @@ impl<'p> Context<'p> {
     /// The line of an instruction, from 1.
     pub fn line(&self, function: FuncId, inst: InstId) -> usize {
         let start = self.span(function, inst).start;
-        let lines = self.lines.get_or_init(|| {
-            let newlines = self.text.bytes().zip(0u32..).filter(|(byte, _)| *byte == b'\n');
-            std::iter::once(0).chain(newlines.map(|(_, at)| at + 1)).collect()
-        });
+        let lines = self.lines.get_or_init(|| line_starts(self.text));
         lines.partition_point(|line| *line <= start).max(1)
     }
 
