@@ -15,7 +15,7 @@ use std::path::Path;
 use targets::TARGETS;
 
 /// Texts per target; the seed is another for each.
-const TEXTS: u32 = 2_000;
+const TEXTS: u64 = 2_000;
 
 /// Small real files.
 fn fixtures() -> Vec<String> {
@@ -28,7 +28,7 @@ fn fixtures() -> Vec<String> {
 fn generated_texts_hold_to_every_target() {
     for (seed, (name, target)) in TARGETS.iter().enumerate() {
         let mut generator = Generator::new(seed as u64, fixtures());
-        let exercised = (0..TEXTS).filter(|_| target(&generator.text())).count();
+        let exercised = (0..TEXTS).filter(|number| target(&generator.text(*number))).count();
         assert!(exercised > 200, "{name}: only {exercised} texts got as far");
     }
 }

@@ -1,4 +1,7 @@
-//! Texts to try: small kernels made by a grammar, and edits of them and of real ones.
+//! Texts to try: small modules, listings and fragments made by a grammar, and edits of them and of real ones.
+//!
+//! They are short on purpose: what breaks a compiler is two odd things next to each other, and many short texts hold more such
+//! pairs than a few long ones. Each text follows from the seed and its own number alone.
 
 use ptxgen::ptx::isa;
 use ptxgen::ptx::parse::tokens;
@@ -171,39 +174,83 @@ const OPERANDS: &[&str] = &[
     "0xffffffff",
 ];
 
-const HEAD: &str =
-    ".version 8.6\n.target sm_90a\n.address_size 64\n.shared .align 16 .b32 arr[64];\n.func f(.reg .b32 a) { ret; }\n";
+/// Headers, most of them of today.
+const HEADS: &[&str] = &[
+    ".version 8.6\n.target sm_90a\n.address_size 64\n",
+    ".version 8.6\n.target sm_90a\n.address_size 64\n",
+    ".version 9.0\n.target sm_100a\n.address_size 64\n",
+    ".version 9.3 .target sm_120f, debug .address_size 64 // head\n",
+    ".version 3.1\n.target sm_30, texmode_independent\n.address_size 32\n",
+    ".version 1.4\n.target sm_13\n",
+    ".version 7.0\r\n.target sm_80\r\n.address_size 64\r\n",
+];
+
+/// What instructions refer to.
+const USED: &str = ".shared .align 16 .b32 arr[64];\n.func f(.reg .b32 a) { ret; }\n";
+
+/// What else stands at module scope.
+const ITEMS: &[&str] = &[
+    ".func f(.reg .b32 a);\n",
+    ".visible .func (.param .b32 r) g(.param .b64 a, .param .align 8 .b8 b[16])\n;\n",
+    ".extern .shared .align 16 .b8 dyn[];\n",
+    ".global .align 4 .b32 tab[2][3] = {{1, -2, 0x3}, {arr, generic(arr), 'a'}};\n",
+    ".const .f32 c = 0f3F800000; // one\n",
+    ".global .texref t;\n.global .samplerref s = { addr_mode_0 = wrap, filter_mode = nearest };\n",
+    ".file 1 \"a.cu\", 1, 2\n",
+    ".alias g, f;\n",
+    ".section .debug_str\n{\n.b8 97,0\ninfo: .b32 .debug_str+4\n}\n",
+    ".weak .global .attribute(.managed) .u64 m;\n",
+    "@@DWARF .4byte 1\n",
+    "/* note */ ",
+];
+
+/// Heads of kernels, with their brace.
+const KERNELS: &[&str] = &[
+    ".entry k(.param .u64 p0)\n{\n",
+    ".entry k(.param .u64 p0)\n{\n",
+    ".visible .entry k(.param .u64 .ptr .global .align 8 p0, // first\n .param .b8 p1[8])\n.maxntid 128, 1, 1\n.minnctapersm 2\n{\n",
+    ".entry k(.param .u64 p0) .reqntid 32 .pragma \"nounroll\"; {",
+    ".func (.reg .b32 out) k(.reg .b64 p0)\n{\n",
+];
+
+/// What `cuobjdump` writes before a module.
+const ENTRY: &str = "\nFatbin ptx code:\n================\narch = sm_90\ncode version = [8,6]\nhost = linux\ncompile_size = 64bit\ncompressed\n\n";
 const REGS: &str =
     ".reg .pred %p<4>;\n.reg .b16 %rs<4>;\n.reg .b32 %r<6>;\n.reg .b64 %rd<4>;\n.reg .f32 %f<5>;\n.reg .f64 %fd<3>;\n";
 
 /// A source of texts.
 #[derive(Clone, Debug)]
 pub struct Generator {
-    /// The random numbers it draws on.
-    pub random: Random,
-    seeds: Vec<String>,
+    random: Random,
+    seed: u64,
+    real: Vec<String>,
     opcodes: Vec<&'static str>,
 }
 
 impl Generator {
-    /// A generator that also edits these texts.
-    pub fn new(seed: u64, seeds: Vec<String>) -> Self {
+    /// A generator that also edits these real texts.
+    pub fn new(seed: u64, real: Vec<String>) -> Self {
         let examples = isa::rows().flat_map(|row| row.examples.iter().copied());
         Self {
             random: Random(seed),
-            seeds,
+            seed,
+            real,
             opcodes: examples.collect(),
         }
     }
 
-    /// The next text.
-    pub fn text(&mut self) -> String {
-        let mut text = match self.random.below(10) {
-            0 => return self.soup(),
-            1 | 2 if !self.seeds.is_empty() => self.excerpt(),
-            _ => self.kernel(),
+    /// The text of a number.
+    pub fn text(&mut self, number: u64) -> String {
+        self.random = Random(self.seed);
+        self.random = Random(self.random.next() ^ number.wrapping_mul(0xD134_2543_DE82_EF95));
+        let mut text = match self.random.below(40) {
+            0..=3 => return self.soup(),
+            4..=6 if !self.real.is_empty() => self.excerpt(),
+            7..=10 => self.body(),
+            11 | 12 => self.listing(),
+            _ => self.module(),
         };
-        if self.random.percent(60) {
+        if self.random.percent(50) {
             for _ in 0..=self.random.below(3) {
                 text = self.edited(text);
             }
@@ -214,7 +261,7 @@ impl Generator {
     /// Tokens in no order.
     fn soup(&mut self) -> String {
         let mut text = String::new();
-        for _ in 0..self.random.below(60) {
+        for _ in 0..self.random.below(40) {
             text.push_str(self.random.pick(WORDS));
             text.push_str(self.random.pick(&[" ", "", "\n"]));
         }
@@ -223,18 +270,44 @@ impl Generator {
 
     /// A real text.
     fn excerpt(&mut self) -> String {
-        self.seeds[self.random.below(self.seeds.len())].clone()
+        self.real[self.random.below(self.real.len())].clone()
     }
 
-    /// A kernel with examples of the instruction table, branches, scopes and odd operands.
-    fn kernel(&mut self) -> String {
-        let mut text = format!("{HEAD}.entry k(.param .u64 p0)\n{{\n{REGS}L0:\n");
+    /// A header, some declarations, and a kernel.
+    fn module(&mut self) -> String {
+        let mut text = String::from(self.random.pick(HEADS));
+        if self.random.percent(80) {
+            text.push_str(USED);
+        }
+        for _ in 0..self.random.below(3) {
+            text.push_str(self.random.pick(ITEMS));
+        }
+        text.push_str(self.random.pick(KERNELS));
+        text.push_str(REGS);
+        text.push_str(&self.body());
+        text.push_str("}\n");
+        text
+    }
+
+    /// Modules the way `cuobjdump` lists them.
+    fn listing(&mut self) -> String {
+        let mut text = String::new();
+        for _ in 0..=self.random.below(2) {
+            text.push_str(ENTRY);
+            text.push_str(&self.module());
+        }
+        text
+    }
+
+    /// Examples of the instruction table, branches, scopes and odd operands.
+    fn body(&mut self) -> String {
+        let mut text = String::from("L0:\n");
         let mut open = 0;
-        for _ in 0..self.random.below(12) {
+        for _ in 0..self.random.below(7) {
             self.statement(&mut text, &mut open);
         }
         text.push_str(&"}\n".repeat(open));
-        text.push_str("L1:\nret;\n}\n");
+        text.push_str("L1:\nret;\n");
         text
     }
 
@@ -266,8 +339,12 @@ impl Generator {
                 "{}",
                 self.random.pick(&[
                     ".loc 1 2 3",
+                    ".loc 1 2 3, function_name info, inlined_at 1 4 5",
                     ".pragma \"nounroll\";",
                     ".local .b64 v;",
+                    ".shared .align 16 .b8 buf[32];",
+                    "// begin inline asm",
+                    "{ .param .b32 q; st.param.b32 [q+0], %r1; call.uni (r), f, (q); }",
                     "{ T: .branchtargets L0, L1; }"
                 ])
             ),

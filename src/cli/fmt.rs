@@ -1,9 +1,12 @@
 //! `ptxgen fmt`: canonical layout, nothing else changed.
 
-use super::{Outcome, input, listing, output};
+use super::fragment::HeaderArgs;
+use super::{Outcome, input, listing, output, sniff};
 use crate::ptx::diag::Diag;
+use crate::ptx::format;
+use crate::ptx::listing::is_listing;
+use crate::ptx::parse::Parsed;
 use crate::ptx::source::Source;
-use crate::ptx::{format, parse};
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
@@ -20,7 +23,8 @@ Exit status:
      formatted all the same), or wrong arguments
 
 Only blanks change: every token keeps its spelling and every comment its
-place. The output goes through once more unchanged.";
+place. The output goes through once more unchanged. Listings of `cuobjdump`
+keep the lines between their modules; parts of modules need no header.";
 
 /// Bring PTX into canonical layout
 #[derive(Debug, clap::Args)]
@@ -37,6 +41,9 @@ pub struct Args {
     /// Write nothing; show what would change as a unified diff
     #[arg(long)]
     diff: bool,
+
+    #[command(flatten)]
+    header: HeaderArgs,
 }
 
 /// Formats the files.
@@ -55,7 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
 }
 
 fn one(path: &Path, args: &Args) -> anyhow::Result<Outcome> {
-    let formatted = input::read(path).and_then(|source| match formatted(&source) {
+    let formatted = input::read_part(path).and_then(|source| match formatted(&source, &args.header) {
         Ok(text) => Ok((source, text)),
         Err(message) => Err(input::Unreadable {
             file: source.name().to_owned(),
@@ -91,23 +98,49 @@ fn one(path: &Path, args: &Args) -> anyhow::Result<Outcome> {
 /// The text in canonical layout.
 ///
 /// # Errors
-/// Why a text with errors is left alone.
-fn formatted(source: &Source) -> Result<String, String> {
-    if listing::is_listing(source.text()) && listing::count(source.text()) != 1 {
-        return Err("not formatted: it is a listing of several modules; `cuobjdump -xptx all` extracts each".into());
+/// Why a text is left alone.
+fn formatted(source: &Source, header: &HeaderArgs) -> Result<String, String> {
+    let text = source.text();
+    if let Some(at) = text.find(char::REPLACEMENT_CHARACTER) {
+        let at = source.position(at as u32);
+        return Err(format!("not formatted: {at}: bytes that are not UTF-8 would be lost"));
     }
-    let diags = parse::parse(source.text()).diags;
-    match diags.iter().min_by_key(|diag| diag.span) {
-        None => Ok(format::format(source.text())),
-        Some(Diag { span, message, .. }) => {
-            let at = source.position(span.start);
-            let rest = diags.len() - 1;
-            let more = if rest > 0 {
-                format!(" ({rest} more errors: see `ptxgen lint`)")
-            } else {
-                String::new()
-            };
-            Err(format!("not formatted: {at}: {message}{more}"))
+    if is_listing(text) {
+        for module in listing::split(source)? {
+            well_formed(&module, header)?;
+        }
+    } else {
+        let parsed = well_formed(source, header)?;
+        if !header.is_given() && !sniff::is_ptx(text) && !is_known(&parsed) {
+            return Err(sniff::guess(text));
         }
     }
+    Ok(format::format(text))
+}
+
+/// The module, if it is clear where its statements end. Names that nothing defines do not matter for that.
+fn well_formed(source: &Source, header: &HeaderArgs) -> Result<Parsed, String> {
+    let parsed = header.parse_part(source.text());
+    let mut diags: Vec<_> = parsed.diags.iter().filter(|diag| !format::is_harmless(diag)).collect();
+    diags.sort_by_key(|diag| diag.span);
+    let Some((Diag { span, message, .. }, rest)) = diags.split_first() else {
+        return Ok(parsed);
+    };
+    let at = source.position(span.start);
+    let more = match rest.len() {
+        0 => String::new(),
+        rest => format!(" ({rest} more errors: see `ptxgen lint`)"),
+    };
+    Err(format!("not formatted: {at}: {message}{more}"))
+}
+
+/// Whether a text without directives is PTX all the same: it has instructions, and the table knows them all.
+fn is_known(parsed: &Parsed) -> bool {
+    let bodies = parsed
+        .module
+        .functions
+        .iter()
+        .filter_map(|function| function.body.as_ref());
+    let mut insts = bodies.flat_map(|body| &body.insts).peekable();
+    insts.peek().is_some() && insts.all(|inst| inst.op.row.is_some())
 }

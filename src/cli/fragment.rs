@@ -36,15 +36,27 @@ impl HeaderArgs {
         input::modules(path, stdin_name, self.target.is_some())
     }
 
+    /// Whether texts without a header are to be read.
+    pub fn is_given(&self) -> bool {
+        self.target.is_some()
+    }
+
     /// Parses a module, or a part of one where there is a header for it.
     pub fn parse(&self, text: &str) -> Parsed {
-        let Some(target) = self.target else {
-            return parse::parse(text);
-        };
+        match self.target {
+            Some(_) => self.parse_part(text),
+            None => parse::parse(text),
+        }
+    }
+
+    /// Parses a module or a part of one, also where no header was given: what the text needs does not matter then, only
+    /// what stands in it.
+    pub fn parse_part(&self, text: &str) -> Parsed {
+        let target = self.target.map_or("sm_80".to_owned(), |target| target.to_string());
         let version = self.ptx.unwrap_or(PtxVersion::NEWEST);
         let header = Header {
             version: Some(version.to_string().into()),
-            target: vec![target.to_string().into()],
+            target: vec![target.into()],
             address_size: Some(64),
         };
         parse::parse_fragment(text, &header)

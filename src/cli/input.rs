@@ -1,6 +1,7 @@
 //! Reading PTX from files and standard input.
 
 use super::{listing, sniff};
+use crate::ptx::listing::is_listing;
 use crate::ptx::source::Source;
 use std::fs;
 use std::io::{self, Read};
@@ -18,12 +19,12 @@ pub struct Unreadable {
     pub message: String,
 }
 
-/// Reads one argument: a path, or `-` for standard input.
+/// Reads one argument, a path or `-` for standard input: a text that may be a part of a module, and a listing as a whole.
 ///
 /// # Errors
-/// When it cannot be read or is not PTX text.
-pub fn read(path: &Path) -> Result<Source, Unreadable> {
-    read_as(path, None, false)
+/// When it cannot be read or is no text that could be PTX.
+pub fn read_part(path: &Path) -> Result<Source, Unreadable> {
+    read_as(path, None, true)
 }
 
 /// What an argument holds.
@@ -43,8 +44,14 @@ pub struct Modules {
 pub fn modules(path: &Path, stdin_name: Option<&Path>, fragment: bool) -> Result<Modules, Unreadable> {
     let source = read_as(path, stdin_name, fragment)?;
     let file = source.name().to_owned();
-    let is_listing = listing::is_listing(source.text());
-    match listing::split(source) {
+    let is_listing = is_listing(source.text());
+    if !is_listing {
+        return Ok(Modules {
+            sources: vec![source],
+            is_listing,
+        });
+    }
+    match listing::split(&source) {
         Ok(sources) => Ok(Modules { sources, is_listing }),
         Err(message) => Err(Unreadable { file, message }),
     }
@@ -104,9 +111,9 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let error = read(folder.path()).unwrap_err();
+        let error = read_part(folder.path()).unwrap_err();
         assert!(error.message.starts_with("is a directory"), "{error:?}");
-        let error = read(&folder.path().join("a.ptx")).unwrap_err();
+        let error = read_part(&folder.path().join("a.ptx")).unwrap_err();
         assert_eq!(error.message, "no such file");
         assert!(error.file.ends_with("a.ptx"));
     }

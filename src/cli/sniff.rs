@@ -183,7 +183,7 @@ fn decode(mut bytes: Vec<u8>) -> String {
 
 /// Whether some line starts with a directive of PTX. One good line is enough: a file that is otherwise broken is
 /// for the parser to judge.
-fn is_ptx(text: &str) -> bool {
+pub fn is_ptx(text: &str) -> bool {
     let starts_statement = |piece: &str| {
         let Some(word) = piece.trim_start().strip_prefix('.') else {
             return false;
@@ -198,7 +198,8 @@ fn is_ptx(text: &str) -> bool {
     text.lines().any(|line| line.split("*/").any(starts_statement))
 }
 
-fn guess(text: &str) -> String {
+/// What a text without directives of PTX may be instead.
+pub fn guess(text: &str) -> String {
     match text.lines().find_map(language) {
         Some(what) => format!("looks like {what}"),
         None if text.contains(';') => {

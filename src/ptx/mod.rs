@@ -8,6 +8,7 @@ pub mod format;
 pub mod ir;
 pub mod isa;
 pub mod lint;
+pub mod listing;
 pub mod needs;
 pub mod parse;
 pub mod print;

@@ -17,9 +17,10 @@ const GROUND: &[(&str, &[&str])] = &[
 const ABOVE: &[(&str, &[&str])] = &[
     ("isa", &[]),
     ("ir", &["isa"]),
-    ("parse", &["isa", "ir"]),
+    ("listing", &[]),
+    ("parse", &["isa", "ir", "listing"]),
     ("print", &["isa", "ir"]),
-    ("format", &["parse", "print"]),
+    ("format", &["parse", "print", "listing"]),
     ("needs", &["isa", "ir", "parse"]),
     ("build", &["isa", "ir", "needs"]),
     ("verify", &["isa", "ir", "parse", "needs"]),

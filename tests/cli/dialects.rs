@@ -63,17 +63,6 @@ fn every_module_of_a_listing_is_linted_in_its_place() {
 }
 
 #[test]
-fn a_listing_of_several_modules_is_not_formatted() {
-    let output = ptxgen(&["fmt", "--check", &fixture("listing")]);
-    insta::assert_snapshot!(transcript(&output), @"
-    status: 2
-    --- stdout
-    --- stderr
-    tests/fixtures/dialects/listing.ptx: error: not formatted: it is a listing of several modules; `cuobjdump -xptx all` extracts each
-    ");
-}
-
-#[test]
 fn a_program_for_optix_gets_one_information() {
     insta::assert_snapshot!(lint(&[], "optix"), @"
     optix.ptx:8:14: info[DIA001 optix-program]: `_optix_get_launch_index_x` and 2 other functions come with OptiX: this is a program for its compiler

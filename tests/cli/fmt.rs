@@ -71,3 +71,56 @@ fn a_text_with_errors_is_left_alone() {
         err(&output)
     );
 }
+
+#[test]
+fn parts_of_modules_need_no_header() {
+    let output = ptxgen_reading(&["fmt", "-"], b"@%p1   add.s32 %r1,%r2,%r3;\nbra elsewhere ;");
+    assert_eq!(
+        (status(&output), out(&output).as_str()),
+        (0, "@%p1 add.s32 %r1, %r2, %r3;\nbra elsewhere;\n")
+    );
+    let output = ptxgen_reading(&["fmt", "-"], b".visible .func f( .reg .b32 a ) { ret; }");
+    assert_eq!(
+        (status(&output), out(&output).as_str()),
+        (0, ".visible .func f(.reg .b32 a)\n{\n\tret;\n}\n")
+    );
+    // Nobody knows `newop`, so it takes a word of the user's to believe that this is PTX.
+    let unknown = b"newop.s32   %r1;";
+    assert_eq!(status(&ptxgen_reading(&["fmt", "-"], unknown)), 2);
+    let output = ptxgen_reading(&["fmt", "--target", "sm_90", "-"], unknown);
+    assert_eq!((status(&output), out(&output).as_str()), (0, "newop.s32 %r1;\n"));
+}
+
+#[test]
+fn what_is_no_ptx_is_left_alone() {
+    for text in [
+        &b"int a;\nint b;\n"[..],
+        b"a: b;\n",
+        b"#include <a.h>\n.version 8.0\n",
+        b"<xml/>",
+        b".version 8.0\n.target sm_80\n// \xe9t\xe9\n",
+    ] {
+        let output = ptxgen_reading(&["fmt", "-"], text);
+        assert_eq!((status(&output), out(&output).as_str()), (2, ""), "{}", err(&output));
+    }
+}
+
+#[test]
+fn listings_are_formatted_module_by_module() {
+    let listing = "\nFatbin ptx code:\n================\narch = sm_80\n\n.version 8.0\n.target sm_80\n.entry k() { ret; }\n\
+                   \nFatbin ptx code:\n================\narch = sm_90\n\n.version 8.0\n.target sm_90\n.entry k() { ret }\n";
+    let output = ptxgen_reading(&["fmt", "-"], listing.as_bytes());
+    assert_eq!((status(&output), out(&output).as_str()), (2, ""));
+    assert!(
+        err(&output).contains("not formatted: 16:18: expected"),
+        "{}",
+        err(&output)
+    );
+    let listing = listing.replace("ret }", "ret; }");
+    let output = ptxgen_reading(&["fmt", "-"], listing.as_bytes());
+    assert_eq!(status(&output), 0, "{}", err(&output));
+    assert_eq!(out(&output).matches("\tret;\n").count(), 2);
+    assert_eq!(out(&output).matches("Fatbin ptx code:").count(), 2);
+    let again = ptxgen_reading(&["fmt", "--check", "-"], out(&output).as_bytes());
+    assert_eq!(status(&again), 0, "{}", out(&output));
+}

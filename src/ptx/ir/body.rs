@@ -104,7 +104,7 @@ pub struct RegLine {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegName {
     /// Name, or prefix of the bank's names.
-    pub name: Box<str>,
+    pub name: SmolStr,
     /// Size of the bank; `None` for a single register.
     pub bank: Option<u32>,
 }

@@ -16,10 +16,15 @@ use std::rc::Rc;
 
 /// Instructions that one run may take at most, beside some for each instruction of the kernel.
 const FUEL: u32 = 20_000;
-/// Instructions that all runs of a module may take, beside some for each of its instructions: what is left then is not run,
-/// and that is said.
-const BUDGET: u64 = 2_000_000;
-const SHARE: u64 = 32;
+/// Instructions that all runs of a module are to take, beside some for each of its instructions.
+const BUDGET: u64 = 1_000_000;
+const SHARE: u64 = 8;
+/// However little is left, each kernel gets this, beside some for each of its instructions...
+const LEAST_FUEL: u32 = 400;
+/// ... until the whole is used up so many times.
+const MOST_TIMES: u64 = 4;
+/// Numbers that all registers hold in a run: threads times registers.
+const MOST_HELD: usize = 1 << 23;
 
 /// Two accesses that race.
 #[derive(Clone, Debug)]
@@ -75,18 +80,23 @@ pub(super) fn all(module: &Module, launch: &Launch) -> Vec<Tried> {
     let mut twins = Twins::new(module);
     let mut first: FxHashMap<FuncId, Option<Tried>> = FxHashMap::default();
     let insts = |function: &Function| function.body.as_ref().map_or(0, |body| body.insts.len() as u64);
-    let mut left: u64 = BUDGET + SHARE * module.functions.iter().map(insts).sum::<u64>();
+    let budget: u64 = BUDGET + SHARE * module.functions.iter().map(insts).sum::<u64>();
+    let mut spent: u64 = 0;
+    let mut kernels = module.functions.iter().filter_map(worth_it).count() as u64;
     let mut found = Vec::new();
     for (id, function) in (0..).map(FuncId).zip(&module.functions) {
         let Some(body) = worth_it(function) else { continue };
+        kernels = kernels.saturating_sub(1);
         if let Some((twin, renaming)) = twins.first(id).filter(|_| launch.params.is_empty()) {
             let told = first.get(&twin).and_then(Option::as_ref);
             found.extend(told.map(|tried| tried.renamed(&renaming)));
             continue;
         }
-        let tried = match left {
-            0 => Some(Tried::untried(id)),
-            _ => one(&mut programs, id, function, body, launch, &mut left),
+        // What one kernel does not need is left for the others.
+        let share = budget.saturating_sub(spent) / kernels.max(1);
+        let tried = match spent < MOST_TIMES * budget {
+            true => one(&mut programs, id, function, body, launch, share, &mut spent),
+            false => Some(Tried::untried(id)),
         };
         programs.forget(id);
         found.extend(tried.clone());
@@ -101,26 +111,39 @@ fn one(
     function: &Function,
     body: &Body,
     launch: &Launch,
-    left: &mut u64,
+    share: u64,
+    spent: &mut u64,
 ) -> Option<Tried> {
     let shape = Shape::of(function, launch.block);
+    let size = body.insts.len() as u32;
     let plan = Plan {
         id,
         grid: launch.grid,
         given: given(programs.module(), function, launch),
-        fuel: FUEL + 4 * body.insts.len() as u32,
+        // Where half of it is gone, loops are left early: little fuel makes runs short, not blind.
+        fuel: u32::try_from(2 * share)
+            .unwrap_or(u32::MAX)
+            .clamp(LEAST_FUEL + 4 * size, FUEL + 4 * size),
         assumed: !matches!(shape, Shape::Exact(_)),
         lockstep: sm(programs.module()).is_some_and(|sm| sm < 70),
         spent: Cell::new(0),
     };
     let tried = judge(programs, &plan, function, body, shape);
-    *left = left.saturating_sub(plan.spent.get());
+    *spent += plan.spent.get();
     tried
 }
 
 fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body, shape: Shape) -> Option<Tried> {
     let id = plan.id;
-    let blocks = blocks(programs.module(), shape, body);
+    let mut blocks = blocks(programs.module(), shape, body);
+    blocks.retain(|block| block.iter().product::<u32>() as usize * body.regs.len() <= MOST_HELD);
+    if blocks.is_empty() {
+        let why = "it has too many registers to be run".to_owned();
+        return Some(Tried {
+            unclear: Some((None, why)),
+            ..Tried::nothing(id)
+        });
+    }
     let shaped = plan.try_all(programs, &blocks)?;
     let line = !matches!(shape, Shape::Unknown(_));
     let mut tried = Tried {

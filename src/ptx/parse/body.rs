@@ -24,26 +24,41 @@ pub(super) struct BodyState<'t> {
 }
 
 impl BodyState<'_> {
-    pub fn new(opening: Span) -> Self {
+    /// A body with room for so many statements.
+    pub fn new(opening: Span, room: usize) -> Self {
+        let mut body = Body::default();
+        body.stmts.reserve(room);
+        body.insts.reserve(room);
+        body.regs.reserve(room);
         Self {
-            body: Body::default(),
-            stmt_spans: Vec::new(),
-            inst_spans: Vec::new(),
+            body,
+            stmt_spans: Vec::with_capacity(room),
+            inst_spans: Vec::with_capacity(room),
             label_spans: Vec::new(),
             labels: Labels::new(),
             open: vec![opening],
         }
     }
 
-    /// Moves the instructions to a table of just their size; gives the roomy one back for the next body.
-    pub fn take_insts(&mut self) -> Vec<Inst> {
-        let exact = self.body.insts.drain(..).collect();
-        std::mem::replace(&mut self.body.insts, exact)
+    /// Gives back the room that was not needed.
+    pub fn shrink(&mut self) {
+        self.body.stmts.shrink_to_fit();
+        self.body.insts.shrink_to_fit();
+        self.body.regs.shrink_to_fit();
+        self.stmt_spans.shrink_to_fit();
+        self.inst_spans.shrink_to_fit();
     }
 
     fn push(&mut self, stmt: Stmt, span: Span) {
         self.body.stmts.push(stmt);
         self.stmt_spans.push(span);
+    }
+
+    /// Enters the newest instruction, which lies at `span`; with its semicolon, the statement ends at `end`.
+    pub fn finish_inst(&mut self, span: Span, end: u32) {
+        let id = InstId(self.body.insts.len() as u32 - 1);
+        self.inst_spans.push(span);
+        self.push(Stmt::Inst(id), Span::new(span.start, end));
     }
 
     /// A new entry of the label table.
@@ -104,7 +119,11 @@ impl<'t> Parser<'t> {
             }
             Kind::Dot => self.directive(state),
             Kind::Word if self.lexer.before_colon() => self.label(state),
-            Kind::Word | Kind::Punct(b'@') => self.instruction(state),
+            Kind::Word | Kind::Punct(b'@') => {
+                if !self.plain_instructions(state) {
+                    self.instruction(state);
+                }
+            }
             _ => {
                 self.unexpected("an instruction, a label or a directive");
                 self.skip_broken(state);
@@ -331,7 +350,6 @@ impl<'t> Parser<'t> {
             let id = self.define_label(state, name, word, Some(next));
             return state.push(Stmt::Label(id), word);
         }
-        let id = InstId(state.body.insts.len() as u32);
         state.body.insts.push(Inst {
             op,
             guard,
@@ -341,8 +359,7 @@ impl<'t> Parser<'t> {
             return self.give_up(state, start);
         }
         let span = self.since(start);
-        state.inst_spans.push(span);
-        state.push(Stmt::Inst(id), span);
+        state.finish_inst(span, span.end);
         if self.eat(b';') {
             if let Some(span) = state.stmt_spans.last_mut() {
                 span.end = self.end;
@@ -390,8 +407,7 @@ impl<'t> Parser<'t> {
             self.unexpected("a predicate register behind `@`");
             return None;
         }
-        let token = self.bump();
-        let reg = self.register(state, token.span);
+        let reg = self.register(state);
         Some(Guard { reg, negated })
     }
 
@@ -412,8 +428,12 @@ impl<'t> Parser<'t> {
     fn opcode(&mut self, text: Cow<'t, str>) -> Arc<Opcode> {
         match text {
             Cow::Borrowed(text) => {
-                let resolve = || Arc::new(Opcode::resolve(text));
-                Arc::clone(self.opcodes.entry(text).or_insert_with(resolve))
+                if let Some(known) = self.opcodes.get(text) {
+                    return Arc::clone(known);
+                }
+                let new = Arc::new(Opcode::resolve(text));
+                self.opcodes.insert(text, Arc::clone(&new));
+                new
             }
             Cow::Owned(text) => Arc::new(Opcode::resolve(&text)),
         }

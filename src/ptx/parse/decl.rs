@@ -1,7 +1,7 @@
 //! Declarations: variables, parameters and registers.
 
 use super::Parser;
-use super::lexer::{Kind, Token};
+use super::lexer::Kind;
 use super::names::{Binding, Place};
 use crate::ptx::diag::{Diag, codes};
 use crate::ptx::ir::{
@@ -153,9 +153,9 @@ impl<'t> Parser<'t> {
                 ".v2" => variable.lanes = 2,
                 ".v4" => variable.lanes = 4,
                 ".v8" => variable.lanes = 8,
-                ".ptr" => self.pointer(token, &mut variable),
-                ".attribute" | ".unified" => {
-                    let text = self.attribute(token);
+                ".ptr" => self.pointer(&mut variable),
+                ".attribute" => {
+                    let text = self.attribute();
                     variable.attributes.push(text);
                 }
                 name => match Type::from_name(&name[1..]) {
@@ -187,30 +187,20 @@ impl<'t> Parser<'t> {
         good
     }
 
-    /// `.ptr .global .align 16` of a kernel parameter: kept as text, with the alignment where it belongs.
-    fn pointer(&mut self, token: Token, variable: &mut Variable) {
+    /// `.ptr .global .align 16` of a kernel parameter: kept as text, in one spelling.
+    fn pointer(&mut self, variable: &mut Variable) {
+        let mut text = String::from(".ptr");
         if self.token.kind == Kind::Dot && Space::from_name(&self.here()[1..]).is_some() {
+            text = format!("{text} {}", self.here());
             self.bump();
         }
         if self.token.kind == Kind::Dot && self.here() == ".align" {
             self.bump();
-            self.alignment();
-        }
-        let text = self.text_since(token.span.start, " ");
-        variable.attributes.push(text.into());
-    }
-
-    /// `.attribute(.managed)` and `.unified(1, 2)`: kept as text.
-    pub(super) fn attribute(&mut self, token: Token) -> Box<str> {
-        if self.token.is(b'(') {
-            while !matches!(self.token.kind, Kind::End | Kind::Punct(b')' | b';' | b'{' | b'}')) {
-                self.bump();
+            if let Some(align) = self.alignment() {
+                text = format!("{text} .align {align}");
             }
-            // A nested pair, as in `.attribute(.unified(1, 2))`.
-            self.eat(b')');
-            self.eat(b')');
         }
-        self.text_since(token.span.start, " ").into()
+        variable.attributes.push(text.into());
     }
 
     /// A name to be declared. Dots in it are reported and taken along.

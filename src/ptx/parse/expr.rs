@@ -185,8 +185,12 @@ pub(super) fn number(text: &str) -> Result<Imm, String> {
 
 fn hex_float(text: &str, digits: usize) -> Result<u64, String> {
     let hex = &text[2..];
-    let value = u64::from_str_radix(hex, 16).ok().filter(|_| hex.len() == digits);
-    value.ok_or_else(|| {
+    let exact = hex.len() == digits;
+    let value = hex.chars().try_fold(0, |value, digit| {
+        let digit = digit.to_digit(16).filter(|_| exact)?;
+        Some(value << 4 | u64::from(digit))
+    });
+    value.filter(|_| exact).ok_or_else(|| {
         let found = hex.len();
         format!(
             "`{text}` is no floating-point constant: `{}` takes exactly {digits} hexadecimal digits, here are {found}",
@@ -214,7 +218,7 @@ fn decimal(text: &str) -> Result<Imm, String> {
         .map_err(|_| format!("`{text}` is no number"))
 }
 
-fn negate(sign: u8, value: Imm) -> Option<Imm> {
+pub(super) fn negate(sign: u8, value: Imm) -> Option<Imm> {
     Some(match (sign, value) {
         (b'+', value) => value,
         (b'-', Imm::F32(bits)) => Imm::F32(bits ^ (1 << 31)),

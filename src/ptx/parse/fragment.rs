@@ -83,7 +83,7 @@ impl<'t> Parser<'t> {
 
     /// Statements up to the end of the text, or to a brace that closes more than was opened.
     fn bare_body(&mut self, place: Span) -> BodyState<'t> {
-        let mut state = BodyState::new(place);
+        let mut state = BodyState::new(place, 0);
         self.names.open();
         while self.token.kind != Kind::End && !state.open.is_empty() {
             self.depth = 0;

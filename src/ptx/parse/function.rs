@@ -94,10 +94,10 @@ impl<'t> Parser<'t> {
             return;
         }
         self.check_redefinition(id, name);
-        let mut state = BodyState::new(self.token.span);
-        std::mem::swap(&mut state.body.insts, &mut self.scratch);
+        let mut state = BodyState::new(self.token.span, self.room);
         self.body(&mut state);
-        self.scratch = state.take_insts();
+        self.room = state.body.stmts.len().max(self.room / 2);
+        state.shrink();
         self.out.module.functions[id.index()].body = Some(state.body);
         let spans = &mut self.out.spans.functions[id.index()];
         (spans.stmts, spans.insts, spans.labels) = (state.stmt_spans, state.inst_spans, state.label_spans);
@@ -212,7 +212,7 @@ impl<'t> Parser<'t> {
                 }
                 ".attribute" => {
                     self.bump();
-                    let text = self.attribute(token);
+                    let text = self.attribute();
                     Attr {
                         name: "attribute".into(),
                         args: Vec::new(),

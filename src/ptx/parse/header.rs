@@ -4,6 +4,7 @@ use super::Parser;
 use super::lexer::Kind;
 use crate::ptx::diag::{Diag, codes};
 use crate::ptx::ir::Item;
+use crate::ptx::listing::is_listing;
 use crate::ptx::source::Span;
 
 impl<'t> Parser<'t> {
@@ -27,7 +28,7 @@ impl<'t> Parser<'t> {
 
     /// `cuobjdump -ptx` puts lines about the container in front of the text: they are no part of it.
     fn skip_listing(&mut self) {
-        if self.token.kind != Kind::Word || self.here() != "Fatbin" {
+        if !matches!(self.here(), "Fatbin" | "member") || !is_listing(self.text) {
             return;
         }
         while self.token.kind != Kind::End && (self.here() != ".version" || !self.starts_line()) {
@@ -169,7 +170,7 @@ impl<'t> Parser<'t> {
                 self.error(codes::SYN002, open, "this section never ends");
             }
         }
-        let text = self.slice(self.since(start));
+        let text = self.slice(self.since(start)).replace('\r', "");
         self.out.module.items.push(Item::Section(text.into()));
     }
 

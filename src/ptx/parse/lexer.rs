@@ -1,5 +1,6 @@
 //! Text to tokens. Never fails: what fits nothing becomes [`Kind::Unknown`].
 
+use super::names::Member;
 use crate::ptx::source::Span;
 
 /// What a token is.
@@ -46,15 +47,23 @@ pub(in crate::ptx) enum Unterminated {
 pub(in crate::ptx) struct Lexer<'t> {
     text: &'t str,
     at: usize,
+    /// The newest [`Kind::Word`] as a member of a bank of registers.
+    pub(in crate::ptx::parse) member: Member,
     /// Comments met so far.
     pub comments: Vec<Span>,
     /// What never ended.
     pub unterminated: Vec<Unterminated>,
 }
 
-const WORD: u8 = 1;
-const SPACE: u8 = 2;
+/// What names are made of.
+pub(super) const WORD: u8 = 1;
+/// Blanks.
+pub(super) const SPACE: u8 = 2;
 const DIGIT: u8 = 4;
+/// Punctuation that is a token of its own, whatever follows.
+const LONE: u8 = 8;
+/// What a register's name starts with; an operator elsewhere.
+const PERCENT: u8 = 16;
 
 /// What each byte may be part of.
 const CLASS: [u8; 256] = {
@@ -65,6 +74,8 @@ const CLASS: [u8; 256] = {
             b'0'..=b'9' => WORD | DIGIT,
             b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => WORD,
             b' ' | b'\t' | b'\r' | b'\n' | 0x0b | 0x0c => SPACE,
+            b',' | b';' | b'[' | b']' | b'{' | b'}' | b'(' | b')' | b'@' | b'+' | b'-' => LONE,
+            b'%' => PERCENT,
             _ => 0,
         };
         byte += 1;
@@ -76,15 +87,72 @@ fn is(byte: u8, class: u8) -> bool {
     CLASS[byte as usize] & class != 0
 }
 
+/// The end of the bytes of a class that start at `at`.
+#[inline]
+pub(super) fn past(bytes: &[u8], mut at: usize, class: u8) -> usize {
+    while at < bytes.len() && is(bytes[at], class) {
+        at += 1;
+    }
+    at
+}
+
+/// The first blank from `at` on, eight bytes at a time.
+pub(super) fn to_blank(bytes: &[u8], mut at: usize) -> usize {
+    const EACH: u64 = u64::MAX / 255;
+    while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*eight);
+        // The lowest bit set is that of the first byte up to 0x20; see "Bit Twiddling Hacks", "hasless".
+        let blank = word.wrapping_sub(EACH * 0x21) & !word & (EACH * 0x80);
+        if blank != 0 {
+            return at + blank.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.iter().position(|byte| *byte <= b' ').unwrap_or(rest.len())
+}
+
+/// The end of the name with `%` in front at `start`, and what member of a bank it is: nearly always, it is one.
+#[inline(always)]
+pub(super) fn register(bytes: &[u8], start: usize) -> (usize, Member) {
+    let name = bytes.get(start + 1..).unwrap_or_default();
+    let mut key = u64::from(b'%');
+    let mut prefix = 0;
+    while prefix < name.len() && CLASS[name[prefix] as usize] == WORD {
+        key = key << 8 | u64::from(name[prefix]);
+        prefix += 1;
+    }
+    let mut number = 0u32;
+    let mut end = prefix;
+    while end < name.len() && name[end].is_ascii_digit() {
+        number = number.wrapping_mul(10).wrapping_add(u32::from(name[end] - b'0'));
+        end += 1;
+    }
+    let digits = end - prefix;
+    let ends = name.get(end).is_none_or(|byte| !is(*byte, WORD));
+    let usual = ends && prefix < 8 && (1..=9).contains(&digits) && (digits == 1 || name[prefix] != b'0');
+    if usual {
+        (start + 1 + end, Member { key, number })
+    } else {
+        (past(bytes, start + 1 + end, WORD), Member::NONE)
+    }
+}
+
 impl<'t> Lexer<'t> {
     /// A lexer that starts at a byte offset.
     pub fn starting_at(text: &'t str, at: usize) -> Self {
         Self {
             text,
             at,
+            member: Member::NONE,
             comments: Vec::new(),
             unterminated: Vec::new(),
         }
+    }
+
+    /// Goes on at a byte offset further on, between tokens.
+    pub fn go_on_at(&mut self, at: usize) {
+        self.at = at;
     }
 
     fn byte(&self, ahead: usize) -> u8 {
@@ -112,52 +180,73 @@ impl<'t> Lexer<'t> {
 
     /// The next token.
     pub fn next(&mut self) -> Token {
-        self.skip_blanks();
-        let start = self.at;
-        let kind = match self.byte(0) {
-            0 if start >= self.text.len() => Kind::End,
-            b'%' if is(self.byte(1), WORD) => {
-                self.at += 1;
-                self.word()
+        let bytes = self.text.as_bytes();
+        let mut at = past(bytes, self.at, SPACE);
+        if bytes.get(at) == Some(&b'/') {
+            at = self.skip_blanks();
+        }
+        let start = at;
+        let first = bytes.get(at).copied().unwrap_or(0);
+        // By far the most tokens are names and commas.
+        let kind = match CLASS[first as usize] {
+            LONE => {
+                at += 1;
+                Kind::Punct(first)
             }
+            WORD => {
+                at = past(bytes, at + 1, WORD);
+                self.member = Member::NONE;
+                Kind::Word
+            }
+            PERCENT if bytes.get(at + 1).is_some_and(|byte| is(*byte, WORD)) => {
+                (at, self.member) = register(bytes, at);
+                Kind::Word
+            }
+            _ => {
+                self.at = at;
+                let kind = self.other(first);
+                at = self.at;
+                kind
+            }
+        };
+        self.at = at;
+        Token {
+            kind,
+            span: Span::new(start as u32, at as u32),
+        }
+    }
+
+    #[inline(never)]
+    fn other(&mut self, first: u8) -> Kind {
+        match first {
+            0 if self.at >= self.text.len() => Kind::End,
             b'.' if is(self.byte(1), WORD) => self.dot(),
             byte if is(byte, DIGIT) => self.number(),
-            byte if is(byte, WORD) => self.word(),
             b'"' => self.string(),
             byte @ (b'<' | b'>' | b'&' | b'|' | b'=') if self.byte(1) == byte => self.punct(byte, 2),
             byte @ (b'<' | b'>' | b'!') if self.byte(1) == b'=' => self.punct(byte, 2),
             byte if byte.is_ascii_punctuation() => self.punct(byte, 1),
             _ => self.unknown(),
-        };
-        Token {
-            kind,
-            span: Span::new(start as u32, self.at as u32),
         }
     }
 
     /// Passes bytes of a class; at the end of the text there are none.
     fn pass(&mut self, class: u8) {
-        let bytes = self.text.as_bytes();
-        let mut at = self.at;
-        while at < bytes.len() && is(bytes[at], class) {
-            at += 1;
-        }
-        self.at = at;
+        self.at = past(self.text.as_bytes(), self.at, class);
     }
 
-    fn skip_blanks(&mut self) {
+    /// Passes blanks and comments; returns where they end.
+    #[inline(never)]
+    fn skip_blanks(&mut self) -> usize {
         loop {
             self.pass(SPACE);
-            if self.byte(0) != b'/' {
-                return;
-            }
             match (self.byte(0), self.byte(1)) {
                 (b'/', b'/') => self.comment(|rest| rest.iter().position(|byte| *byte == b'\n')),
                 (b'/', b'*') => self.comment(|rest| {
                     let end = rest[2..].windows(2).position(|pair| pair == b"*/")?;
                     Some(end + 4)
                 }),
-                _ => return,
+                _ => return self.at,
             }
         }
     }
@@ -176,7 +265,9 @@ impl<'t> Lexer<'t> {
         self.comments.push(span);
     }
 
+    /// The first character has been looked at.
     fn word(&mut self) -> Kind {
+        self.at += 1;
         self.pass(WORD);
         Kind::Word
     }
@@ -192,10 +283,9 @@ impl<'t> Lexer<'t> {
 
     /// `.word` and `.word::word`.
     fn dot(&mut self) -> Kind {
-        self.at += 1;
         self.word();
         while self.byte(0) == b':' && self.byte(1) == b':' && is(self.byte(2), WORD) {
-            self.at += 2;
+            self.at += 1;
             self.word();
         }
         Kind::Dot

@@ -4,6 +4,7 @@
 //! they are used; labels may come later and are filled in when their scope ends (see `labels`). After an error the parser goes
 //! on at the next statement, or at the next function.
 
+mod attribute;
 mod body;
 mod decl;
 mod expr;
@@ -15,6 +16,7 @@ pub(in crate::ptx) mod lexer;
 mod names;
 mod operand;
 mod pieces;
+mod plain;
 mod recover;
 mod spans;
 
@@ -24,7 +26,7 @@ pub use pieces::pieces;
 pub use spans::{FunctionSpans, HeaderSpans, Pieces, Spans};
 
 use super::diag::{Code, Diag, codes};
-use super::ir::{Header, Inst, Module, Opcode};
+use super::ir::{Header, Module, Opcode};
 use super::source::Span;
 use lexer::{Kind, Lexer, Token, Unterminated};
 use names::Names;
@@ -103,8 +105,8 @@ struct Parser<'t> {
     names: Names<'t>,
     /// Opcodes met so far: each spelling is resolved once.
     opcodes: FxHashMap<&'t str, Arc<Opcode>>,
-    /// Room for the instructions of the body at hand, used again for each.
-    scratch: Vec<Inst>,
+    /// Statements that the next body gets room for: about as many as those before it had.
+    room: usize,
     /// Nesting inside the statement at hand.
     depth: u32,
     /// Errors beyond [`MOST_ERRORS`].
@@ -125,7 +127,7 @@ impl<'t> Parser<'t> {
             end: 0,
             names: Names::default(),
             opcodes: FxHashMap::default(),
-            scratch: Vec::new(),
+            room: 0,
             depth: 0,
             untold: 0,
             missing: None,

@@ -28,10 +28,33 @@ pub(super) enum Place {
     Name,
 }
 
+/// A name as the banks know it: `%r12` is number 12 of `%r`. The lexer makes it on the way through the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    /// [`Member::key`] of the prefix.
+    pub key: u64,
+    /// The number behind it.
+    pub number: u32,
+}
+
+impl Member {
+    /// Of names that are not of this kind, or have a prefix of more than eight bytes: they are looked up by their text.
+    pub const NONE: Self = Self { key: 0, number: 0 };
+
+    /// A prefix of up to eight bytes as a number; zero for longer ones.
+    fn key(prefix: &str) -> u64 {
+        if prefix.len() > 8 {
+            return Self::NONE.key;
+        }
+        prefix.bytes().fold(0, |key, byte| key << 8 | u64::from(byte))
+    }
+}
+
 /// A declared bank, `%r<8>`, in the scope of that depth.
 #[derive(Debug)]
 struct Bank<'t> {
     prefix: &'t str,
+    key: u64,
     depth: u32,
     size: u32,
     ty: Type,
@@ -54,8 +77,10 @@ pub(super) struct Names<'t> {
     bindings: FxHashMap<&'t str, Shadows>,
     /// Innermost last.
     banks: Vec<Bank<'t>>,
-    /// Per open scope, the names it declared: to be taken back at its end.
-    declared: Vec<Vec<&'t str>>,
+    /// Where in `declared` each open scope starts.
+    scopes: Vec<usize>,
+    /// Names with the depth of the scope that declares them: to be taken back at its end.
+    declared: Vec<(u32, &'t str)>,
     /// Names in `bindings` that a bank around them has too: while there are none, a bank's word is enough.
     shadowing: usize,
 }
@@ -66,6 +91,7 @@ const MODULE: u32 = 1;
 const BODY: u32 = 3;
 
 impl Bank<'_> {
+    #[inline]
     fn get(&self, at: usize, number: u32) -> Binding {
         let id = if number < DENSE {
             self.ids.get(number as usize).copied().flatten()
@@ -84,7 +110,10 @@ impl Bank<'_> {
             return;
         }
         let at = number as usize;
-        if self.ids.len() <= at {
+        if self.ids.len() == at {
+            return self.ids.push(Some(reg));
+        }
+        if self.ids.len() < at {
             self.ids.resize(at + 1, None);
         }
         self.ids[at] = Some(reg);
@@ -94,24 +123,30 @@ impl Bank<'_> {
 impl<'t> Names<'t> {
     /// Depth of the innermost scope.
     fn depth(&self) -> u32 {
-        self.declared.len() as u32
+        self.scopes.len() as u32
     }
 
     /// Opens a scope.
     pub fn open(&mut self) {
-        self.declared.push(Vec::new());
+        self.scopes.push(self.declared.len());
     }
 
     /// Closes the innermost scope and forgets its names.
     pub fn close(&mut self) {
         let depth = self.depth();
-        for name in self.declared.pop().into_iter().flatten() {
-            if let Some(shadows) = self.bindings.get_mut(name)
-                && let Some(at) = shadows.iter().rposition(|(of, _)| *of == depth)
-            {
-                shadows.remove(at);
+        let start = self.scopes.pop().unwrap_or_default();
+        let mut kept = start;
+        for at in start..self.declared.len() {
+            let (of, name) = self.declared[at];
+            // What was declared for a scope further out stays.
+            if of < depth {
+                self.declared[kept] = (of, name);
+                kept += 1;
+            } else if let Some(shadows) = self.bindings.get_mut(name) {
+                shadows.retain(|(of, _)| *of < depth);
             }
         }
+        self.declared.truncate(kept);
         while self.banks.last().is_some_and(|bank| bank.depth >= depth) {
             self.banks.pop();
         }
@@ -155,9 +190,7 @@ impl<'t> Names<'t> {
         }
         let at = shadows.partition_point(|(other, _)| *other < depth);
         shadows.insert(at, (depth, binding));
-        if let Some(scope) = self.declared.get_mut(depth as usize - 1) {
-            scope.push(name);
-        }
+        self.declared.push((depth, name));
         Ok(())
     }
 
@@ -171,17 +204,29 @@ impl<'t> Names<'t> {
         if here.into_iter().any(|bank| bank.prefix == prefix) {
             return Err(());
         }
-        let (ids, sparse) = Default::default();
+        let ids = Vec::with_capacity(size.min(1 << 10) as usize);
         self.banks.push(Bank {
             prefix,
+            key: Member::key(prefix),
             depth,
             size,
             ty,
             lanes,
             ids,
-            sparse,
+            sparse: FxHashMap::default(),
         });
         Ok(())
+    }
+
+    /// What a name stands for here, if a bank's word is enough.
+    #[inline]
+    pub fn find_member(&self, member: Member) -> Option<Binding> {
+        if self.shadowing > 0 || member == Member::NONE {
+            return None;
+        }
+        let has = |bank: &Bank| bank.key == member.key && member.number < bank.size;
+        let at = self.banks.iter().rposition(has)?;
+        Some(self.banks[at].get(at, member.number))
     }
 
     /// What a name stands for here.

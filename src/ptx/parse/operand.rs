@@ -6,10 +6,11 @@ use super::labels::{Place, Reference};
 use super::lexer::{Kind, Token};
 use super::names::{Binding, Place as Home};
 use crate::ptx::diag::{Diag, Edit, codes};
-use crate::ptx::ir::{Address, Base, Component, Imm, Operand, RegDecl, RegId, Special, SymbolId, Variable};
+use crate::ptx::ir::{Address, Base, Component, Imm, Opcode, Operand, RegDecl, RegId, Special, SymbolId, Variable};
 use crate::ptx::isa::Effect;
 use crate::ptx::source::Span;
 use crate::ptx::types::Type;
+use smallvec::SmallVec;
 
 impl<'t> Parser<'t> {
     /// The operands of the newest instruction. False if one could not be read, which has been reported.
@@ -17,13 +18,17 @@ impl<'t> Parser<'t> {
         if matches!(self.token.kind, Kind::Punct(b';' | b'}') | Kind::End) {
             return true;
         }
+        let labels = state.body.insts.last().is_some_and(|inst| may_take_labels(&inst.op));
         loop {
-            let Some(operand) = self.top_operand(state) else {
+            let operand = if labels {
+                self.top_operand(state)
+            } else {
+                self.operand(state)
+            };
+            let (Some(operand), Some(inst)) = (operand, state.body.insts.last_mut()) else {
                 return false;
             };
-            if let Some(inst) = state.body.insts.last_mut() {
-                inst.operands.push(operand);
-            }
+            inst.operands.push(operand);
             if !self.eat(b',') {
                 return true;
             }
@@ -38,11 +43,8 @@ impl<'t> Parser<'t> {
             if self.names.find(name).is_none() && Special::from_name(name).is_none() {
                 self.bump();
                 let place = Place::Operand(state.body.insts.len() - 1, state.body.insts.last()?.operands.len());
-                state.labels.refer(Reference {
-                    name,
-                    span: token.span,
-                    place,
-                });
+                let span = token.span;
+                state.labels.refer(Reference { name, span, place });
                 return Some(Operand::Pending);
             }
         }
@@ -54,11 +56,7 @@ impl<'t> Parser<'t> {
         let Some(inst) = state.body.insts.last() else {
             return false;
         };
-        match inst.op.base() {
-            "bra" | "brx" => true,
-            "call" => state.labels.find(self.here()).is_some(),
-            _ => inst.op.effect == Effect::Branch,
-        }
+        inst.op.base() != "call" || state.labels.find(self.here()).is_some()
     }
 
     /// One operand.
@@ -79,8 +77,7 @@ impl<'t> Parser<'t> {
                     self.unexpected("a predicate register behind `!`");
                     return None;
                 }
-                let token = self.bump();
-                Some(Operand::Not(self.register(state, token.span)))
+                Some(Operand::Not(self.register(state)))
             }
             _ if self.at_constant() || self.token.is(b'(') || self.token.is(b'!') => self.constant().map(Operand::Imm),
             _ => {
@@ -92,9 +89,22 @@ impl<'t> Parser<'t> {
 
     /// A register, special register, symbol, or `_`, with what may hang on it: a component, an offset, a second destination.
     fn word(&mut self, state: &mut BodyState<'t>) -> Option<Operand> {
-        let token = self.bump();
-        let operand = self.named(state, token)?;
+        let (token, binding) = self.bump_name();
+        // By far the most operands are a register alone.
+        let alone = matches!(self.token.kind, Kind::Punct(b',' | b';'));
+        if alone && matches!(binding, Some(Binding::Reg(_) | Binding::Unused(..))) {
+            return Some(Operand::Reg(self.register_bound(state, token.span, binding)));
+        }
+        let operand = self.named(state, token, binding)?;
         self.second_destination(state, operand)
+    }
+
+    /// Passes a name and looks it up.
+    fn bump_name(&mut self) -> (Token, Option<Binding>) {
+        let member = self.lexer.member;
+        let token = self.bump();
+        let binding = self.names.find_member(member);
+        (token, binding.or_else(|| self.names.find(self.slice(token.span))))
     }
 
     /// `|%p` behind a destination, where it is there.
@@ -111,17 +121,17 @@ impl<'t> Parser<'t> {
             self.unexpected("a second destination behind `|`");
             return None;
         }
-        let token = self.bump();
-        let second = self.named(state, token)?;
+        let (token, binding) = self.bump_name();
+        let second = self.named(state, token, binding)?;
         Some(Operand::Pair(Box::new((first, second))))
     }
 
-    fn named(&mut self, state: &mut BodyState<'t>, token: Token) -> Option<Operand> {
+    /// An operand that starts with a name, which has been passed and looked up.
+    fn named(&mut self, state: &mut BodyState<'t>, token: Token, binding: Option<Binding>) -> Option<Operand> {
         let name = self.slice(token.span);
         if name == "_" {
             return Some(Operand::Sink);
         }
-        let binding = self.names.find(name);
         match binding {
             Some(Binding::Symbol(symbol)) if self.token.is(b'[') => return self.element(state, symbol),
             Some(Binding::Symbol(symbol)) => {
@@ -141,7 +151,7 @@ impl<'t> Parser<'t> {
             return Some(Operand::Special(special));
         }
         if name.starts_with('%') {
-            let reg = self.register(state, token.span);
+            let reg = self.register_bound(state, token.span, None);
             self.component(token)?;
             return self.sum(reg);
         }
@@ -205,8 +215,7 @@ impl<'t> Parser<'t> {
     fn element(&mut self, state: &mut BodyState<'t>, symbol: SymbolId) -> Option<Operand> {
         self.bump();
         let operand = if self.token.kind == Kind::Word {
-            let token = self.bump();
-            Operand::Element(symbol, self.register(state, token.span))
+            Operand::Element(symbol, self.register(state))
         } else {
             let index = self.integer("an index")?;
             let element = self.out.module.variable(symbol).map_or(1, Variable::element_size);
@@ -231,14 +240,14 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The register of that name. One that is not declared is reported, once, and gets an id all the same.
-    pub(super) fn register(&mut self, state: &mut BodyState<'t>, span: Span) -> RegId {
-        let binding = self.names.find(self.slice(span));
-        self.register_bound(state, span, binding)
+    /// Passes the name of a register. One that is not declared is reported, once, and gets an id all the same.
+    pub(super) fn register(&mut self, state: &mut BodyState<'t>) -> RegId {
+        let (token, binding) = self.bump_name();
+        self.register_bound(state, token.span, binding)
     }
 
-    /// The register of a name that has been looked up.
-    fn register_bound(&mut self, state: &mut BodyState<'t>, span: Span, binding: Option<Binding>) -> RegId {
+    /// The register of a name that has been passed and looked up.
+    pub(super) fn register_bound(&mut self, state: &mut BodyState<'t>, span: Span, binding: Option<Binding>) -> RegId {
         let name = self.slice(span);
         let (ty, lanes, place, declared) = match binding {
             Some(Binding::Reg(reg)) => return reg,
@@ -275,35 +284,29 @@ impl<'t> Parser<'t> {
     /// `{a, b}` or `(a, b)`.
     fn group(&mut self, state: &mut BodyState<'t>, close: u8) -> Option<Box<[Operand]>> {
         self.bump();
-        let mut parts = Vec::new();
+        let mut parts = SmallVec::<[Operand; 4]>::new();
         while !self.token.is(close) {
             parts.push(self.nested(|parser| parser.operand(state))??);
             if !self.eat(b',') {
                 break;
             }
         }
-        self.expect(close, "behind a list of operands")
-            .then(|| parts.into_boxed_slice())
+        self.expect(close, "behind a list of operands").then(|| boxed(parts))
     }
 
     /// `[...]`: an address, or several parts.
     fn bracket(&mut self, state: &mut BodyState<'t>) -> Option<Operand> {
         self.bump();
-        let mut parts = Vec::new();
-        loop {
-            let part = self.nested(|parser| parser.bracket_part(state))??;
-            parts.push(part);
-            if !self.eat(b',') {
-                break;
-            }
+        let first = self.nested(|parser| parser.bracket_part(state))??;
+        if matches!(first, Operand::Address(_)) && !self.token.is(b',') {
+            return self.expect(b']', "behind an address").then_some(first);
         }
-        if !self.expect(b']', "behind an address") {
-            return None;
+        let mut parts = SmallVec::<[Operand; 4]>::from_iter([first]);
+        while self.eat(b',') {
+            parts.push(self.nested(|parser| parser.bracket_part(state))??);
         }
-        match parts[..] {
-            [Operand::Address(address)] => Some(Operand::Address(address)),
-            _ => Some(Operand::Bracket(parts.into_boxed_slice())),
-        }
+        self.expect(b']', "behind an address")
+            .then(|| Operand::Bracket(boxed(parts)))
     }
 
     /// One part of a bracket; what can be an address is one.
@@ -332,6 +335,19 @@ impl<'t> Parser<'t> {
             other => other,
         })
     }
+}
+
+/// Just as much memory as it takes, at once.
+pub(super) fn boxed(parts: SmallVec<[Operand; 4]>) -> Box<[Operand]> {
+    let mut exact = Vec::with_capacity(parts.len());
+    exact.extend(parts);
+    exact.into_boxed_slice()
+}
+
+/// Branches take labels, and calls the labels of their tables.
+pub(super) fn may_take_labels(op: &Opcode) -> bool {
+    matches!(op.effect, Effect::Branch | Effect::Call)
+        || op.row.is_none() && matches!(op.base(), "bra" | "brx" | "call")
 }
 
 /// What an undeclared register was probably meant to be, by the custom of compilers.

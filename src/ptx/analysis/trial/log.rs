@@ -13,6 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
+/// Pairs of accesses to one word that a run compares.
+const MOST_PAIRS: u32 = 4_000_000;
 /// Pairs of accesses at known and unknown places that are compared at one barrier.
 const MOST_MEETINGS: usize = 1 << 14;
 
@@ -156,6 +158,8 @@ pub(super) struct Log {
     pub(super) clocks: Vec<Rc<Vec<u32>>>,
     pub(super) marks: Marks,
     scratch: words::Scratch,
+    /// How many pairs of accesses may still be compared.
+    pub(super) pairs: u32,
 }
 
 impl Log {
@@ -174,6 +178,7 @@ impl Log {
             clocks: (0..warps).map(clock).collect(),
             marks: Marks::default(),
             scratch: words::Scratch::default(),
+            pairs: MOST_PAIRS,
         }
     }
 

@@ -283,6 +283,7 @@ fn attempt(
     };
     let stop = machine.run(kernel, &program).err();
     machine.log.clear();
+    let stop = stop.or((machine.log.pairs == 0).then_some(Stop::Fuel));
     let mut conflicts: Vec<Conflict> = machine.log.conflicts.values().copied().collect();
     conflicts.sort_by_key(|conflict| (conflict.times, conflict.first, conflict.second));
     for conflict in &mut conflicts {

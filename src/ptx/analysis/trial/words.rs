@@ -54,6 +54,9 @@ pub(super) fn compare(log: &mut Log, records: &[Record], members: &[u32]) {
         scratch,
     };
     for at in members {
+        if search.log.pairs == 0 {
+            break;
+        }
         search.record(*at);
     }
     let Search { log, scratch, .. } = search;
@@ -123,6 +126,7 @@ impl Search<'_, '_> {
                     stale = at;
                 }
             }
+            self.log.pairs = self.log.pairs.saturating_sub(1);
             self.pair(word, &known, &entry);
             (last, at) = (at, known.next);
         }

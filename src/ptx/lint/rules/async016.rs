@@ -107,11 +107,15 @@ fn check(context: &Context) -> Vec<Diag> {
             ) else {
                 continue;
             };
+            // Any other count is reported where the instruction is checked.
+            let Some(count) = u64::try_from(count).ok().filter(|count| *count <= 256) else {
+                continue;
+            };
             let Some(company) = site.company_of_known().filter(|company| company.sure) else {
                 continue;
             };
             for thread in company.threads.iter().step_by(32) {
-                asked[thread / 128] = count as u64;
+                asked[thread / 128] = count;
             }
             last = row.op.has("inc").then_some(site.inst).or(last);
         }

@@ -2,17 +2,59 @@
 //!
 //! It moves blanks and nothing else. Every token keeps its spelling (`0xFF` stays hexadecimal), every comment its place among the
 //! tokens, and sections of debug data are kept to the letter; so the meaning cannot change. The layout is that of
-//! [`print`](super::print).
+//! [`print`](crate::ptx::print).
 
-use super::parse::byte_order_mark;
-use super::parse::lexer::{Kind, Lexer};
-use super::print::DEEPEST_INDENT;
-use super::source::Span;
+use crate::ptx::diag::{Diag, codes};
+use crate::ptx::listing::{is_listing, modules};
+use crate::ptx::parse::lexer::Kind;
+use crate::ptx::print::DEEPEST_INDENT;
+use crate::ptx::source::Span;
+use pieces::{Piece, pieces};
 
-/// The text in canonical layout.
+mod pieces;
+
+/// The text in canonical layout. It may be a part of a module, or a listing of `cuobjdump`, whose lines between the modules stay.
 ///
-/// Give it only texts in which [`parse`](super::parse::parse) finds no error: where statements end is anybody's guess in others.
+/// Give it only texts in which [`parse`](crate::ptx::parse::parse) finds nothing but [harmless](is_harmless) errors: where statements
+/// end is anybody's guess in others.
 pub fn format(text: &str) -> String {
+    if is_listing(text) {
+        return listing(text);
+    }
+    module(text)
+}
+
+/// Whether an error says nothing about where statements end: a name that nothing defines.
+pub fn is_harmless(diag: &Diag) -> bool {
+    [codes::SYN006, codes::SYN007, codes::SYN008].contains(&diag.code)
+}
+
+/// Each module of a listing in canonical layout. What stands around them is no PTX and stays, line ends apart.
+fn listing(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut end = 0;
+    for span in modules(text) {
+        around(Span::new(end, span.start).of(text), &mut out);
+        out.push_str(&module(span.of(text)));
+        end = span.end;
+    }
+    around(Span::new(end, text.len() as u32).of(text), &mut out);
+    out.truncate(out.trim_end_matches('\n').len());
+    out.push('\n');
+    out
+}
+
+/// Lines between modules, set off by one empty line.
+fn around(lines: &str, out: &mut String) {
+    let lines = lines.replace('\r', "");
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(lines.trim_end_matches('\n'));
+    out.push_str("\n\n");
+}
+
+fn module(text: &str) -> String {
     let out = String::with_capacity(text.len());
     let mut formatter = Formatter {
         text,
@@ -21,50 +63,11 @@ pub fn format(text: &str) -> String {
         out,
         depth: 0,
     };
-    formatter.listing();
     while formatter.at < formatter.pieces.len() {
         formatter.next();
     }
     formatter.end_line();
     formatter.out
-}
-
-/// A token or a comment.
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    /// `None` for a comment.
-    kind: Option<Kind>,
-    span: Span,
-    /// Line ends between it and the piece before.
-    newlines: usize,
-}
-
-impl Piece {
-    fn is(self, punct: u8) -> bool {
-        self.kind == Some(Kind::Punct(punct))
-    }
-}
-
-/// Everything that is not blank, in order.
-fn pieces(text: &str) -> Vec<Piece> {
-    let mut lexer = Lexer::starting_at(text, byte_order_mark(text));
-    let mut pieces: Vec<Piece> = Vec::new();
-    let mut comments = 0;
-    loop {
-        let token = lexer.next();
-        let passed = lexer.comments[comments..].iter().map(|span| (None, *span));
-        let token = (token.kind != Kind::End).then_some((Some(token.kind), token.span));
-        for (kind, span) in passed.chain(token) {
-            let end = pieces.last().map_or(0, |piece| piece.span.end);
-            let blank = Span::new(end, span.start).of(text);
-            let newlines = blank.bytes().filter(|byte| *byte == b'\n').count();
-            pieces.push(Piece { kind, span, newlines });
-        }
-        comments = lexer.comments.len();
-        if token.is_none() {
-            return pieces;
-        }
-    }
 }
 
 /// What a statement is, as far as its layout goes.
@@ -91,18 +94,6 @@ struct Formatter<'t> {
 }
 
 impl<'t> Formatter<'t> {
-    /// What `cuobjdump -ptx` puts in front of a text is no PTX and stays as it is.
-    fn listing(&mut self) {
-        let starts = |piece: &Piece| piece.newlines > 0 && piece.span.of(self.text) == ".version";
-        if self.word(0) == "Fatbin"
-            && let Some(at) = self.pieces.iter().position(starts)
-        {
-            let before = Span::new(0, self.pieces[at].span.start).of(self.text);
-            self.out.push_str(before.replace('\r', "").trim_end());
-            self.at = at;
-        }
-    }
-
     fn peek(&self, ahead: usize) -> Option<Piece> {
         self.pieces.get(self.at + ahead).copied()
     }
@@ -155,7 +146,10 @@ impl<'t> Formatter<'t> {
             }
             Some(Kind::Dot) => self.directive(),
             Some(Kind::Word) if self.peek(1).is_some_and(|next| next.is(b':')) => self.label(),
-            Some(Kind::Punct(b'@')) if self.word(1) == "@" => self.statement(Style::Line),
+            Some(Kind::Text) => {
+                self.start_line(false);
+                self.put();
+            }
             _ => self.statement(Style::Instruction),
         }
     }
@@ -186,7 +180,8 @@ impl<'t> Formatter<'t> {
 
     fn label(&mut self) {
         self.end_line();
-        if self.peek(0).is_some_and(|piece| piece.newlines > 1) && !self.out.ends_with("{\n") {
+        let blank = self.peek(0).is_some_and(|piece| piece.newlines > 1);
+        if blank && !self.out.is_empty() && !self.out.ends_with("{\n") {
             self.out.push('\n');
         }
         self.put();
@@ -225,7 +220,7 @@ impl<'t> Formatter<'t> {
             }
             braced |= piece.is(b'{');
             end += 1;
-            if piece.is(b'}') {
+            if braced && piece.is(b'}') {
                 break;
             }
         }
@@ -379,7 +374,7 @@ impl<'t> Formatter<'t> {
                 }
                 Some(Kind::Punct(b';')) => return self.put(),
                 Some(Kind::Dot) if depth == 0 && named => {
-                    if piece.newlines > 0 && self.opens_item() {
+                    if self.opens_item() && self.starts_line() {
                         return;
                     }
                     self.end_line();
@@ -455,10 +450,17 @@ impl<'t> Formatter<'t> {
         }
     }
 
+    /// Whether a line ends between the token at hand and the one before.
+    fn starts_line(&self) -> bool {
+        let before = self.pieces[..self.at].iter().rfind(|piece| piece.kind.is_some());
+        let between = before.zip(self.peek(0));
+        between.is_none_or(|(before, here)| Span::new(before.span.end, here.span.start).of(self.text).contains('\n'))
+    }
+
     /// Whether the directive at hand starts something new at module scope. Before PTX 2.2 a prototype had no semicolon.
     fn opens_item(&self) -> bool {
         let word = self.word(0);
-        super::parse::OPENERS.contains(&word)
+        crate::ptx::parse::OPENERS.contains(&word)
     }
 }
 
@@ -472,6 +474,51 @@ mod tests {
         assert_eq!(formatted, expected);
         assert_eq!(format(&formatted), formatted, "not idempotent");
         assert!(parse(text).module == parse(&formatted).module, "another meaning");
+    }
+
+    #[test]
+    fn debug_data_is_kept_to_the_letter() {
+        check(
+            ".version 1.4\n.target sm_13\n @@DWARF .4byte\t1,  2 \r\n.section .debug_str }\r\n{\r\n\t.b8  1 ,2 // \"\r\n }\n",
+            ".version 1.4\n.target sm_13\n@@DWARF .4byte\t1,  2\n.section .debug_str }\n{\n\t.b8  1 ,2 // \"\n }\n",
+        );
+    }
+
+    #[test]
+    fn a_modifier_called_section_is_none() {
+        check(
+            ".version 1.4\n.target sm_13\n.entry k(.param .u64.ptr.global.align 8 p) { red.section [p];\n{ .reg .b32 %r; }}",
+            ".version 1.4\n.target sm_13\n\n.entry k(.param .u64 .ptr .global .align 8 p)\n{\n\tred.section [p];\n\t{\n\t\t.reg .b32 %r;\n\t}\n}\n",
+        );
+    }
+
+    #[test]
+    fn a_prototype_without_a_semicolon_ends_with_its_line() {
+        check(
+            ".version 1.4\n.target sm_13\n.func f /* a\n b */ .visible .entry k( )\n{ret;}",
+            ".version 1.4\n.target sm_13\n\n.func f /* a\n b */\n.visible .entry k()\n{\n\tret;\n}\n",
+        );
+    }
+
+    #[test]
+    fn a_part_of_a_module_has_no_depth() {
+        let text = "\n\nL1:add.s32 %r1,%r2 , 1;\n{ ret; }";
+        let formatted = format(text);
+        assert_eq!(formatted, "L1:\nadd.s32 %r1, %r2, 1;\n{\n\tret;\n}\n");
+        assert_eq!(format(&formatted), formatted);
+    }
+
+    #[test]
+    fn a_listing_keeps_the_lines_around_its_modules() {
+        let text = "\nFatbin elf code:\r\n===\n\n\nFatbin ptx code:\n=== ==\n\n\n\n.version 8.0\n.target   sm_80\n\n\nmember b:\n\
+                    Fatbin ptx code:\n===\n.version 8.0 .target sm_90\nFatbin elf code:\n===\n\n";
+        let formatted = format(text);
+        assert_eq!(
+            formatted,
+            "\nFatbin elf code:\n===\n\n\nFatbin ptx code:\n=== ==\n\n.version 8.0\n.target sm_80\n\nmember b:\n\
+             Fatbin ptx code:\n===\n\n.version 8.0\n.target sm_90\n\nFatbin elf code:\n===\n"
+        );
+        assert_eq!(format(&formatted), formatted);
     }
 
     #[test]
