@@ -137,6 +137,10 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
     let id = plan.id;
     let mut blocks = blocks(programs.module(), shape, body);
     blocks.retain(|block| block.iter().product::<u32>() as usize * body.regs.len() <= MOST_HELD);
+    // Where steps are scarce, fewer threads must do.
+    if plan.fuel < FUEL / 2 && blocks.len() > 1 && blocks.iter().all(|block| block[1] == 1) {
+        blocks.retain(|block| block[0] <= 128);
+    }
     if blocks.is_empty() {
         let why = "it has too many registers to be run".to_owned();
         return Some(Tried {

@@ -15,6 +15,9 @@ use std::rc::Rc;
 
 /// Pairs of accesses to one word that a run compares.
 const MOST_PAIRS: u32 = 4_000_000;
+/// Pairs of instructions in conflict that a run tells of, and what each further one costs of the pairs to compare.
+const MOST_CONFLICTS: usize = 512;
+const FUTILE: u32 = 1000;
 /// Pairs of accesses at known and unknown places that are compared at one barrier.
 const MOST_MEETINGS: usize = 1 << 14;
 
@@ -276,10 +279,13 @@ impl Log {
 
     /// Keeps a conflict, if it tells more than what is known of its instructions.
     pub(super) fn keep(&mut self, conflict: Conflict) {
-        let place = self
-            .conflicts
-            .entry((conflict.first, conflict.second))
-            .or_insert(conflict);
+        let key = (conflict.first, conflict.second);
+        if self.conflicts.len() >= MOST_CONFLICTS && !self.conflicts.contains_key(&key) {
+            // So many that the fault is plain: nothing more is to be learned.
+            self.pairs = self.pairs.saturating_sub(FUTILE);
+            return;
+        }
+        let place = self.conflicts.entry(key).or_insert(conflict);
         if rank(&conflict) < rank(place) {
             *place = conflict;
         }

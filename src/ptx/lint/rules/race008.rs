@@ -2,13 +2,15 @@
 
 use crate::ptx::analysis::Code as Kernel;
 use crate::ptx::diag::{Code, Diag, Level};
-use crate::ptx::ir::{Inst, InstId, Operand};
+use crate::ptx::flow::ValueId;
+use crate::ptx::ir::{Base, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::lint::bits::Bits;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::racing::opcode;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::types::Space;
+use rustc_hash::FxHashSet;
 
 /// What orders CTAs reaches too short or is missing.
 pub const RULE: Rule = Rule {
@@ -126,6 +128,19 @@ fn talk(context: &Context, code: Kernel, flag: InstId) -> Vec<Diag> {
         let message = format!("`{}` waits for threads of its own CTA only", wait.op.text);
         return vec![Diag::warning(RULE.code, span(flag), message).help("leave out `.cta`, or use the scope `.gpu`")];
     }
+    // Data that the kernel both stores and loads through one pointer is what is passed on.
+    let through = |effect: Effect| -> FxHashSet<ValueId> {
+        let all = (0..).map(InstId).zip(&code.body.insts);
+        let plain = all.filter(|(_, row)| row.op.effect == effect && is_plain(row));
+        plain
+            .filter_map(|(inst, row)| Some(place(code, inst, row)?.0))
+            .collect()
+    };
+    let (stored, loaded) = (through(Effect::Store), through(Effect::Load));
+    let passed = |inst: InstId, row: &Inst| {
+        let pointer = place(code, inst, row).map(|(pointer, _)| pointer);
+        is_plain(row) && pointer.is_some_and(|pointer| stored.contains(&pointer) && loaded.contains(&pointer))
+    };
     let mut bits = Bits::new();
     if !has(wait, &["acquire", "acq_rel"]) {
         bits.start(flag, WAITED);
@@ -135,13 +150,13 @@ fn talk(context: &Context, code: Kernel, flag: InstId) -> Vec<Diag> {
         match row.op.effect {
             Effect::Fence if !row.op.has("cta") => bits.end(inst, WAITED | STORED),
             Effect::Barrier | Effect::Call => bits.end(inst, WAITED | STORED),
-            Effect::Store if is_plain(row) => bits.start(inst, STORED),
+            Effect::Store if passed(inst, row) => bits.start(inst, STORED),
             _ => {}
         }
     }
     let holding = bits.follow(code.cfg);
     let mut found = Vec::new();
-    let early = insts().find(|(inst, row)| is_plain(row) && holding.before(*inst) & WAITED != 0);
+    let early = insts().find(|(inst, row)| passed(*inst, row) && holding.before(*inst) & WAITED != 0);
     if let Some((inst, row)) = early {
         let message = format!(
             "`{}` is not ordered behind the wait for another thread's store",
@@ -171,15 +186,7 @@ fn talk(context: &Context, code: Kernel, flag: InstId) -> Vec<Diag> {
 
 /// A lock that is given back by a plain store.
 fn plain_release(context: &Context, code: Kernel, flag: InstId, wait: &Inst) -> Option<Diag> {
-    let place = |inst: InstId, row: &Inst| {
-        row.operands.iter().find_map(|operand| match operand {
-            Operand::Address(address) => match address.base {
-                crate::ptx::ir::Base::Reg(reg) => Some((code.ssa.use_of(inst, reg)?, address.offset)),
-                _ => None,
-            },
-            _ => None,
-        })
-    };
+    let place = |inst: InstId, row: &Inst| place(code, inst, row);
     let lock = place(flag, wait).filter(|_| wait.op.effect == Effect::Atomic)?;
     let stores = (0..).map(InstId).zip(&code.body.insts);
     let mut plain = stores.filter(|(_, row)| row.op.effect == Effect::Store && is_plain(row));
@@ -193,6 +200,17 @@ fn plain_release(context: &Context, code: Kernel, flag: InstId, wait: &Inst) -> 
             .related(context.span(code.id, flag), "the lock is taken here")
             .help("use `atom.exch` or `st.release.gpu`, with a fence in front of it"),
     )
+}
+
+/// Where an access goes: the register's value, and the bytes from there.
+fn place(code: Kernel, inst: InstId, row: &Inst) -> Option<(ValueId, i64)> {
+    row.operands.iter().find_map(|operand| match operand {
+        Operand::Address(address) => match address.base {
+            Base::Reg(reg) => Some((code.ssa.use_of(inst, reg)?, address.offset)),
+            _ => None,
+        },
+        _ => None,
+    })
 }
 
 fn has(row: &Inst, names: &[&str]) -> bool {
