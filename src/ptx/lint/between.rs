@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use crate::ptx::analysis::trial::{GlobalUse, Outcome, Programs, Sample, Setup, Site};
-use crate::ptx::ir::{Body, Operand};
+use crate::ptx::ir::{Body, Inst, Operand, RegId};
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -88,11 +88,22 @@ fn pair(programs: &mut Programs, plan: &Plan, block: [u32; 3], cta: [u32; 3], sa
     common(&first, &second, cta)
 }
 
-/// Whether the kernel has what CTAs can be ordered by: atomics, and loads that wait for what another CTA stores.
+/// Whether the kernel has what CTAs can be ordered by: atomics whose result is looked at, and loads that wait for what another CTA stores.
 fn orders_ctas(body: &Body) -> bool {
     let waits = ["volatile", "acquire", "relaxed"];
+    let mut read: FxHashSet<RegId> = FxHashSet::default();
+    body.insts.iter().for_each(|inst| {
+        inst.uses(&mut |reg| {
+            read.insert(reg);
+        });
+    });
+    let is_used = |inst: &Inst| {
+        let mut used = false;
+        inst.defs(&mut |reg| used |= read.contains(&reg));
+        used
+    };
     body.insts.iter().any(|inst| match inst.op.effect {
-        Effect::Atomic => inst.op.space != Space::Shared && !inst.op.has("cta"),
+        Effect::Atomic => inst.op.space != Space::Shared && !inst.op.has("cta") && is_used(inst),
         Effect::Load => inst.op.space != Space::Shared && inst.op.mods().any(|name| waits.contains(&name)),
         _ => false,
     })
@@ -107,26 +118,30 @@ fn stores(body: &Body) -> bool {
 }
 
 fn common(first: &Outcome, second: &Outcome, cta: [u32; 3]) -> Option<Between> {
-    let meet = |a: &FxHashMap<u64, GlobalUse>, b: &FxHashMap<u64, GlobalUse>| {
-        let mut words: Vec<u64> = a
-            .iter()
-            .filter(|(word, used)| used.writes && b.contains_key(word))
-            .map(|(word, _)| *word)
-            .collect();
+    type Used = FxHashMap<(u64, bool), GlobalUse>;
+    let meet = |a: &Used, b: &Used| {
+        let writes = a.iter().filter(|(_, used)| used.writes).map(|(key, _)| *key);
+        let mut words: Vec<(u64, bool)> = writes.collect();
         words.sort_unstable();
-        words.into_iter().find_map(|word| {
-            let (a, b) = (a.get(&word)?, b.get(&word)?);
-            let same = b.writes && a.value.is_some() && a.value == b.value;
-            let atomic = a.narrow && b.narrow;
-            (!same || atomic).then_some(Between {
-                store: a.site,
-                other: b.site,
-                both: b.writes,
-                narrow: a.narrow || b.narrow,
-                cta,
-                some: false,
-                assumed: false,
-            })
+        words.into_iter().find_map(|(word, atomic)| {
+            let a = a.get(&(word, atomic))?;
+            let found = |other: bool| {
+                let b = b.get(&(word, other))?;
+                let narrow = a.narrow && b.narrow;
+                let same = b.writes && a.value.is_some() && a.value == b.value && !atomic && !other;
+                // Atomics exclude each other, whichever CTA they are of.
+                let apart = if atomic && other { narrow } else { !same };
+                apart.then_some(Between {
+                    store: a.site,
+                    other: b.site,
+                    both: b.writes,
+                    narrow,
+                    cta,
+                    some: false,
+                    assumed: false,
+                })
+            };
+            found(false).or_else(|| found(true))
         })
     };
     meet(&first.global, &second.global).or_else(|| meet(&second.global, &first.global))

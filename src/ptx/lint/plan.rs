@@ -52,6 +52,14 @@ pub(super) fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]
     fitting
 }
 
+/// Shapes that are tried where none of the usual ones fits.
+pub(super) fn unusual(shape: Shape) -> &'static [[u32; 3]] {
+    match shape {
+        Shape::Line(_) => &[[8, 1, 1], [16, 1, 1]],
+        _ => &[[4, 4, 1], [16, 1, 1], [16, 4, 1], [32, 4, 1], [8, 4, 2]],
+    }
+}
+
 /// The largest shape that an array in shared memory has room for, where that is larger than the usual ones.
 fn large(module: &Module, body: &Body) -> impl Iterator<Item = u32> {
     let elements = |symbol: SymbolId| {

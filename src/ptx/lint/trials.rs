@@ -2,7 +2,7 @@
 
 use super::Launch;
 use super::between::Between;
-use super::plan::{Plan, Shaped, blocks};
+use super::plan::{Plan, Shaped, blocks, unusual};
 use super::racing::sm;
 use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Sample, Scatter, Site, Stop};
 use crate::ptx::analysis::{Shape, Twins};
@@ -148,7 +148,13 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             ..Tried::nothing(id)
         });
     }
-    let shaped = plan.try_all(programs, &blocks)?;
+    let mut shaped = plan.try_all(programs, &blocks)?;
+    if plan.assumed && shaped.iter().all(|shaped| strays(shaped, true)) {
+        // None of the usual shapes fits into the arrays: an unusual one may.
+        let mut more = plan.try_all(programs, unusual(shape))?;
+        more.append(&mut shaped);
+        shaped = more;
+    }
     let line = !matches!(shape, Shape::Unknown(_));
     let mut tried = Tried {
         faults: faults(&shaped, line),
@@ -171,6 +177,10 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             tried.assumes = collision(&shaped, &shapes);
             let explored = shapes.last().map(|shaped| plan.explore(programs, shaped));
             tried.races = races(&shapes, is_bounded(&shaped, &shapes), &explored.unwrap_or_default());
+            // Nor is anything where no shape fits that was tried.
+            if tried.assumed && shapes.iter().all(|shaped| strays(shaped, true)) {
+                tried.races.iter_mut().for_each(|race| race.level = Level::Info);
+            }
             // Without a launch nothing is sure of global memory: a kernel may be made for one thread.
             let global = |race: &&mut Race| tried.assumed && !race.conflict.shared;
             for race in tried.races.iter_mut().filter(global) {

@@ -202,7 +202,7 @@ impl Machine<'_, '_> {
             address: address.clone(),
             less: part.less,
         };
-        if self.setup.cta.is_some() && !shared && (!access.strong || access.narrow) && !maybe {
+        if self.setup.cta.is_some() && !shared && (!access.strong || access.atomic) && !maybe {
             let known = values.first().and_then(Value::constant);
             for thread in part.lanes.iter() {
                 let Some(place) = places.of(thread) else { continue };
@@ -210,6 +210,7 @@ impl Machine<'_, '_> {
                     site,
                     writes: access.writes,
                     value: known,
+                    atomic: access.atomic,
                     narrow: access.narrow,
                 };
                 self.note_global(place, size as u32, used);
@@ -384,7 +385,7 @@ impl Machine<'_, '_> {
             return;
         }
         for word in address / 4..(address + u64::from(size)).div_ceil(4) {
-            let known = self.global.entry(word).or_insert(used);
+            let known = self.global.entry((word, used.atomic)).or_insert(used);
             if used.writes && !known.writes {
                 *known = used;
             }

@@ -44,6 +44,11 @@ fn spin(program: &Program) -> Option<InstId> {
             .filter(|block| program.loops.contains(id, *block))
             .collect();
         let insts = || blocks.iter().flat_map(|block| program.cfg.insts(*block));
+        // Where all meet in each round, nobody is waited for in between.
+        let meets = |at: u32| matches!(program.rows[at as usize].step, Step::Barrier { .. });
+        if insts().any(meets) {
+            continue;
+        }
         let is_strong = |at: u32, access: &Access| access.reads && access.strong && !is_retried(program, at);
         let mut read: FxHashSet<RegId> = FxHashSet::default();
         let mut first = None;

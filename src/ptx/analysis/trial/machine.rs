@@ -101,7 +101,7 @@ pub(super) struct Machine<'r, 'm> {
     /// Per store by several threads, the lowest and the highest place.
     pub(super) arrays: FxHashMap<Site, (u64, u64)>,
     /// What was done to words of global memory, where one CTA is to be held against another.
-    pub(super) global: FxHashMap<u64, GlobalUse>,
+    pub(super) global: FxHashMap<(u64, bool), GlobalUse>,
     /// Whether the kernel has computed the number of each thread's warp.
     pub(super) warps: bool,
     /// Whether the threads have filled a variable to the brim in one store.

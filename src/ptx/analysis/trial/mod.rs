@@ -142,6 +142,8 @@ pub struct GlobalUse {
     pub writes: bool,
     /// What is written, where that is one known number.
     pub value: Option<u64>,
+    /// Whether it is an atomic.
+    pub atomic: bool,
     /// Whether it is an atomic that is ordered within the CTA only.
     pub narrow: bool,
 }
@@ -201,7 +203,7 @@ pub struct Outcome {
     /// Whether the kernel computes the number of each thread's warp, so that there is more than one.
     pub warps: bool,
     /// Words of global memory that were used, if the setup names the CTA.
-    pub global: FxHashMap<u64, GlobalUse>,
+    pub global: FxHashMap<(u64, bool), GlobalUse>,
     /// Whether a single thread has stored within an array: a run with `shade` tells what was lost.
     pub overlaps: bool,
     /// Elements of arrays lost to slots laid over them.
