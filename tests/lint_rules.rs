@@ -27,7 +27,7 @@ fn findings(text: &str, launch: &Launch, all_rules: bool) -> Vec<(u32, String)> 
         Selection::default()
     };
     let options = Options {
-        launch: *launch,
+        launch: launch.clone(),
         selection,
         ..Options::default()
     };
