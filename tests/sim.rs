@@ -23,3 +23,5 @@ mod matrices;
 mod numbers;
 #[path = "sim/vectors.rs"]
 mod vectors;
+#[path = "sim/warpgroups.rs"]
+mod warpgroups;

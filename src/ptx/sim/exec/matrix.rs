@@ -34,6 +34,7 @@ impl Ctx<'_> {
                     self.put_long(*row, value, split.mask);
                 }
             }
+            Matrix::Warpgroup(group) => self.warpgroup(group, split),
             Matrix::Scaled(scaled) => self.scaled(scaled, split.mask),
             Matrix::Transpose(d, a) => {
                 let value = self.words(&Rows::from_slice(&[*a])).first().map(transpose);
@@ -65,7 +66,8 @@ impl Ctx<'_> {
         self.report(fault.thread(self.thread(lane)));
     }
 
-    fn words(&self, rows: &Rows) -> SmallVec<[Words; 8]> {
+    /// What is in registers.
+    pub fn words(&self, rows: &Rows) -> SmallVec<[Words; 8]> {
         let file = &self.warp.file.words;
         rows.iter()
             .map(|row| file.get(*row as usize).copied().unwrap_or([0; 32]))
@@ -79,7 +81,8 @@ impl Ctx<'_> {
             .collect()
     }
 
-    fn put_word(&mut self, row: u32, value: &Words, mask: u32) {
+    /// Writes a register for some lanes.
+    pub fn put_word(&mut self, row: u32, value: &Words, mask: u32) {
         if let Some(to) = self.warp.file.words.get_mut(row as usize) {
             super::super::lanes::put(to, value, mask);
         }
@@ -118,7 +121,7 @@ impl Ctx<'_> {
     }
 
     /// What a lane reads there; zero where it may not.
-    fn read_lane(&mut self, access: &Access, address: u64, lane: usize, pc: u32) -> u128 {
+    pub fn read_lane(&mut self, access: &Access, address: u64, lane: usize, pc: u32) -> u128 {
         let size = u64::from(access.bytes);
         let Some(spot) = self.spot(access.space, address, size, lane, pc, false) else {
             return 0;

@@ -3,6 +3,7 @@
 use super::super::lanes::Slot;
 use super::decoder::{Decoder, Refused, long, word};
 use super::memory::order;
+use super::warpgroup::Warpgroup;
 use super::{Access, Extend, Rare, Together};
 use crate::ptx::ir::{Inst, Operand};
 use crate::ptx::num::Round;
@@ -24,6 +25,8 @@ pub enum Matrix {
     Product(Product, Fragments),
     /// A product with scales.
     Scaled(Box<Scaled>),
+    /// A warp's part of a product of four warps.
+    Warpgroup(Box<Warpgroup>),
     /// A product of doubles.
     Doubles(Shape, Round, Fragments),
     /// Four products at once.
@@ -96,15 +99,20 @@ impl Decoder<'_> {
             }
             _ => self.eights(inst)?,
         };
+        self.whole_warp(matrix);
+        Ok(())
+    }
+
+    /// Adds something that all lanes of a warp do together.
+    pub(super) fn whole_warp(&mut self, matrix: Matrix) {
         let at = self.out.matrices.len() as u32;
         self.out.matrices.push(matrix);
         let all = self.constant(u64::from(u32::MAX), 32);
         self.rare(Rare::Together(Together::Matrix(at), Some(all)));
-        Ok(())
     }
 
     /// The rows that an operand names, all of 64 bits or all of less.
-    fn rows(&mut self, inst: &Inst, at: usize, ty: Type, written: bool) -> Result<Rows, Refused> {
+    pub(super) fn rows(&mut self, inst: &Inst, at: usize, ty: Type, written: bool) -> Result<Rows, Refused> {
         let operand = self.operand(inst, at)?;
         let slots: Vec<Slot> = match operand {
             Operand::Vector(parts) => {

@@ -22,6 +22,7 @@ mod memory;
 mod moves;
 mod operand;
 mod video;
+mod warpgroup;
 mod warps;
 
 pub use asynchronous::{Async, Mbarrier, Place, Signal};
@@ -30,7 +31,9 @@ pub use decoder::decode;
 pub use layout::{Layout, ParamSpec};
 pub use matrix::{Fragments, Matrix, Rows, Scaled, Tile};
 pub use memory::SpaceOp;
+
 pub use operand::ALWAYS;
+pub use warpgroup::{Factor, Warpgroup};
 
 use super::fault::Site;
 use super::lanes::{File, Slot};
