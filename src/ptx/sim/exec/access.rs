@@ -112,6 +112,10 @@ fn load_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u3
         true => block.shadow.visit(Visit::Read, from, size, count, tag, pc),
         false => Vec::new(),
     };
+    let stale = access.read_only && checks.races && block.shadow.is_stored(from, size * count);
+    if stale {
+        ctx.stale(lane, addresses[lane], pc);
+    }
     if !written {
         for lane in lanes(mask) {
             let at = (view.at + (addresses[lane] - view.base)) as usize;
@@ -389,6 +393,13 @@ impl Ctx<'_> {
             Some(block) => block.shadow.visit(kind, spot.at, size, 1, tag, pc),
             None => return,
         };
+        if access.read_only
+            && self
+                .block(spot.block)
+                .is_some_and(|block| block.shadow.is_stored(spot.at, size))
+        {
+            self.stale(lane, address, pc);
+        }
         if !suspects.is_empty() {
             let same = kind == Visit::Write && self.holds_already(access, spot, lane);
             self.judge(&suspects, spot.block, kind, pc, same);

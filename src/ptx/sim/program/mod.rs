@@ -181,6 +181,8 @@ pub struct Access {
     pub extend: Extend,
     /// Ordering.
     pub order: Order,
+    /// Whether it goes through the read-only path (`.nc`).
+    pub read_only: bool,
 }
 
 /// What an atomic makes of an old value and its operands.
