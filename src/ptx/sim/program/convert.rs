@@ -6,6 +6,7 @@ use super::{Ins, Op};
 use crate::ptx::ir::Inst;
 use crate::ptx::num::Round;
 use crate::ptx::num::convert::Convert;
+use crate::ptx::num::packed;
 use crate::ptx::types::{Kind, Type};
 
 /// The element type of a packed pair.
@@ -18,17 +19,9 @@ fn element(ty: Type) -> Option<Type> {
         Type::E3m2x2 => Type::E3m2,
         Type::E2m3x2 => Type::E2m3,
         Type::E2m1x2 => Type::E2m1,
+        Type::Ue8m0x2 => Type::Ue8m0,
         _ => return None,
     })
-}
-
-/// Bits that an element takes in a packed pair.
-fn element_bits(ty: Type) -> u32 {
-    match ty {
-        Type::F16x2 | Type::Bf16x2 => 16,
-        Type::E2m1x2 => 4,
-        _ => 8,
-    }
 }
 
 impl Decoder<'_> {
@@ -99,7 +92,7 @@ impl Decoder<'_> {
         true
     }
 
-    /// To and from packed pairs: the first of two sources goes to the upper half.
+    /// To and from packed values: the first of several sources goes to the top.
     fn cvt_packed(&mut self, inst: &Inst, convert: Convert) -> Result<(), Refused> {
         let (to, from) = (convert.to, convert.from);
         let one = Convert {
@@ -107,17 +100,14 @@ impl Decoder<'_> {
             from: element(from).unwrap_or(from),
             ..convert
         };
-        one.apply(0).ok_or("a conversion of this kind")?;
         let (d, a) = (self.dest(inst, to)?, self.arg(inst, 1, from)?);
-        let out = element_bits(to);
-        let convert = move |bits: u64| one.apply(bits).unwrap_or(0);
         if element(from).is_some() {
-            let into = element_bits(from);
-            let low = (1u64 << into) - 1;
-            self.lanewise1(d, a, move |a| convert(a & low) | convert(a >> into & low) << out);
+            packed::repack(&one, 0, 2).ok_or("a conversion of this kind")?;
+            self.lanewise1(d, a, move |a| packed::repack(&one, a, 2).unwrap_or(0));
         } else {
+            packed::pack(&one, &[0, 0]).ok_or("a conversion of this kind")?;
             let b = self.arg(inst, 2, from)?;
-            self.lanewise2(d, a, b, move |a, b| convert(b) | convert(a) << out);
+            self.lanewise2(d, a, b, move |a, b| packed::pack(&one, &[a, b]).unwrap_or(0));
         }
         Ok(())
     }
