@@ -11,6 +11,8 @@
 mod cases;
 #[path = "sim/codes.rs"]
 mod codes;
+#[path = "sim/examples.rs"]
+mod examples;
 #[path = "sim/fixtures.rs"]
 mod fixtures;
 #[path = "sim/kernels.rs"]

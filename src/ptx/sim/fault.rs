@@ -162,6 +162,7 @@ pub mod codes {
         RACE010 "lockstep-exchange";
         MEM002 "thread-out-of-bounds";
         MEM003 "misaligned-access";
+        MEM011 "read-only-load-of-written-data";
         MEM007 "address-of-another-space";
         ISA017 "read-only-space";
         FLOW001 "uninitialised-register";

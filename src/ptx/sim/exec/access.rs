@@ -1,7 +1,7 @@
 //! Loads and stores: where the addresses of a warp lead, whether they may, and the data.
 
 use super::super::fault::{Fault, codes};
-use super::super::lanes::{LANES, Longs, Slot, lanes};
+use super::super::lanes::{LANES, Longs, Slot, lanes, put, same};
 use super::super::memory::Visit;
 use super::super::program::{Access, Extend};
 use super::locate::View;
@@ -86,7 +86,9 @@ pub fn load(ctx: &mut Ctx, at: u32, mask: u32, pc: u32) {
     let view = ctx.locate(access.space, addresses[first]);
     match view {
         Some(view) if view.owner.is_none() && all_inside(&addresses, mask, &view, size) => {
-            if access.order.strong || view.stride != 0 {
+            if !access.order.strong && view.stride == 0 && same(&addresses, first, mask) {
+                load_same(ctx, access, &addresses, mask, pc, &view);
+            } else if access.order.strong || view.stride != 0 {
                 load_each(ctx, access, &addresses, mask, pc, &view, size);
             } else if let Some((lane, count)) = adjacent(&addresses, mask, size) {
                 load_run(ctx, access, &addresses, mask, pc, &view, (lane, count));
@@ -112,6 +114,10 @@ fn load_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u3
         true => block.shadow.visit(Visit::Read, from, size, count, tag, pc),
         false => Vec::new(),
     };
+    let stale = access.read_only && checks.races && block.shadow.is_stored(from, size * count);
+    if stale {
+        ctx.stale(lane, addresses[lane], pc);
+    }
     if !written {
         for lane in lanes(mask) {
             let at = (view.at + (addresses[lane] - view.base)) as usize;
@@ -122,6 +128,36 @@ fn load_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u3
         ctx.judge(&suspects, view.block, Visit::Read, pc, false);
     }
     gather(ctx, access, mask, view, addresses);
+}
+
+/// All lanes read one place.
+#[inline(always)]
+fn load_same(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, view: &View) {
+    let (first, last) = (
+        mask.trailing_zeros() as usize & 31,
+        31 - (mask.leading_zeros() as usize & 31),
+    );
+    let size = access.bytes as usize * access.regs.len();
+    let at = (view.at + (addresses[first] - view.base)) as usize;
+    let spot = Spot { block: view.block, at };
+    // Two readers stand for all: whoever writes is another thread than one of them.
+    ctx.visit(access, spot, size, first, addresses[first], pc, Visit::Read);
+    if last != first && matches!(view.block, BlockId::Buffer(_) | BlockId::Shared(_)) {
+        ctx.visit(access, spot, size, last, addresses[first], pc, Visit::Read);
+    }
+    for (element, slot) in access.regs.iter().enumerate() {
+        let Some(slot) = slot else { continue };
+        let place = at + element * access.bytes as usize;
+        let value = ctx
+            .block(view.block)
+            .map_or(0, |block| block.load(place, access.bytes as usize));
+        let value = fill(access, value, *slot);
+        match slot {
+            Slot::Word(d) => put(&mut ctx.warp.file.words[*d as usize], &[value as u32; LANES], mask),
+            Slot::Long(d) => put(&mut ctx.warp.file.longs[*d as usize], &[value as u64; LANES], mask),
+            slot => lanes(mask).for_each(|lane| ctx.warp.file.write_wide(*slot, lane, value)),
+        }
+    }
 }
 
 /// Puts what lies at the addresses into the registers.
@@ -389,6 +425,13 @@ impl Ctx<'_> {
             Some(block) => block.shadow.visit(kind, spot.at, size, 1, tag, pc),
             None => return,
         };
+        if access.read_only
+            && self
+                .block(spot.block)
+                .is_some_and(|block| block.shadow.is_stored(spot.at, size))
+        {
+            self.stale(lane, address, pc);
+        }
         if !suspects.is_empty() {
             let same = kind == Visit::Write && self.holds_already(access, spot, lane);
             self.judge(&suspects, spot.block, kind, pc, same);

@@ -12,6 +12,13 @@ use crate::ptx::diag::Level;
 impl Ctx<'_> {
     /// Lanes come to a barrier.
     pub fn barrier(&mut self, barrier: &Barrier, split: Split) {
+        let uniform = |slot| self.warp.file.is_uniform(slot, split.mask);
+        if uniform(barrier.id) && barrier.count.is_none_or(uniform) {
+            let lane = split.mask.trailing_zeros() as usize & 31;
+            let id = self.warp.file.read(barrier.id, lane) as u32;
+            let count = barrier.count.map(|slot| self.warp.file.read(slot, lane) as u32);
+            return self.arrive(barrier, id, count, split);
+        }
         let mut left = split.mask;
         while left != 0 {
             let lane = left.trailing_zeros() as usize & 31;

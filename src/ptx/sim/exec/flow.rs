@@ -269,7 +269,7 @@ impl Ctx<'_> {
     /// The end of threads.
     pub fn exit(&mut self, mask: u32) {
         self.warp.live &= !mask;
-        self.hall.live -= mask.count_ones();
+        self.hall.live = self.hall.live.saturating_sub(mask.count_ones());
         self.hall.touched = u32::MAX;
     }
 

@@ -124,11 +124,11 @@ fn start(program: &Program, world: &mut World, block: [u32; 3], group: u64, spar
     for cta in members {
         let number = u64::from(cta[0])
             + u64::from(world.grid[0]) * (u64::from(cta[1]) + u64::from(world.grid[1]) * u64::from(cta[2]));
-        let mut fresh = match spare.pop() {
-            Some(cta) => cta,
-            None => build(program, world, block),
+        let (mut fresh, new) = match spare.pop() {
+            Some(cta) => (cta, false),
+            None => (build(program, world, block), true),
         };
-        renew(program, world, &mut fresh, cta, number);
+        renew(program, world, &mut fresh, (cta, number), new);
         ctas.push(fresh);
     }
     let peers: Vec<usize> = ctas.iter().map(|cta| cta.hall.shared).collect();
@@ -187,7 +187,7 @@ fn build(program: &Program, world: &mut World, block: [u32; 3]) -> Cta {
 }
 
 /// Makes a CTA ready for its first instruction.
-fn renew(program: &Program, world: &mut World, fresh: &mut Cta, cta: [u32; 3], number: u64) {
+fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): ([u32; 3], u64), fresh_built: bool) {
     let Cta { hall, warps } = fresh;
     if let Some(shared) = world.shared.get_mut(hall.shared) {
         shared.renew();
@@ -201,10 +201,13 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, cta: [u32; 3], n
     hall.cluster_known = Known::default();
     hall.cluster_over = Known::default();
     let shared = BlockId::Shared(hall.shared as u32);
-    world.mbarriers.retain(|(block, _), _| *block != shared);
+    if !world.mbarriers.is_empty() {
+        world.mbarriers.retain(|(block, _), _| *block != shared);
+    }
     world.flights.retain(|(_, flight)| flight.to.block != shared);
-    world.sync.retain(|(block, _), _| *block != shared);
-    let watched = program.watched();
+    if !world.sync.is_empty() {
+        world.sync.retain(|(block, _), _| *block != shared);
+    }
     for warp in warps.iter_mut() {
         warp.live = warp.lanes;
         warp.clock = 0;
@@ -231,7 +234,7 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, cta: [u32; 3], n
         warp.cluster_done = 0;
         warp.exits.clear();
         warp.passed.clear();
-        for at in &watched {
+        for at in &program.watched {
             warp.file.preds[*at as usize] = 0;
         }
         if !warp.local.bytes.is_empty() {
@@ -246,7 +249,7 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, cta: [u32; 3], n
             hall,
             warp,
         };
-        ctx.set_specials();
+        ctx.set_specials(fresh_built);
     }
 }
 

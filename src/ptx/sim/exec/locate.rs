@@ -44,11 +44,13 @@ impl Ctx<'_> {
             return self.locate_cluster(address - windows.shared, windows.shared);
         }
         if address.wrapping_sub(windows.local) < windows.len {
-            let owner = ((address - windows.local) >> windows.thread_at.min(63)) as u32;
-            let start = windows.local + (u64::from(owner) << windows.thread_at.min(63));
+            // Addresses of 32 bits have no room for the thread.
+            let named = windows.thread_at < 63;
+            let owner = (address - windows.local) >> windows.thread_at;
+            let start = windows.local + if named { owner << windows.thread_at } else { 0 };
             let mut view = view(&layout.local, address - start, start, self.hall.shared)?;
             view.stride = layout.local_len;
-            view.owner = Some(owner);
+            view.owner = named.then_some(owner as u32);
             return Some(view);
         }
         if address.wrapping_sub(windows.constant) < windows.len {

@@ -207,6 +207,19 @@ impl Shadow {
         }
     }
 
+    /// Whether anybody has stored to these bytes since the launch began.
+    #[inline(always)]
+    pub fn is_stored(&self, at: usize, len: usize) -> bool {
+        let range = at >> self.shift..((at + len - 1) >> self.shift) + 1;
+        let stored = |column: &Column| {
+            column
+                .tags
+                .get(range.clone())
+                .is_some_and(|tags| tags.iter().any(|tag| *tag != 0))
+        };
+        stored(&self.wrote) || stored(&self.atomic)
+    }
+
     fn granules(&self) -> usize {
         (self.len >> self.shift) + 1
     }

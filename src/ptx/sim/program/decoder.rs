@@ -68,6 +68,7 @@ pub fn decode(module: &Module, kernel: FuncId, dynamic: u64) -> Result<Program, 
             accesses: Vec::new(),
             rares: Vec::new(),
             matrices: Vec::new(),
+            watched: Vec::new(),
             names: Vec::new(),
             file: File {
                 words: vec![[0; 32]],
@@ -98,6 +99,7 @@ pub fn decode(module: &Module, kernel: FuncId, dynamic: u64) -> Result<Program, 
             decoder.routine(function, body)?;
         }
     }
+    decoder.out.watched = decoder.out.find_watched();
     Ok(decoder.out)
 }
 

@@ -261,6 +261,7 @@ impl Decoder<'_> {
             regs: SmallVec::new(),
             extend: Extend::Zero,
             order: order(inst),
+            read_only: false,
         })
     }
 

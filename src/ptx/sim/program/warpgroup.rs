@@ -120,6 +120,7 @@ impl Decoder<'_> {
                 regs: SmallVec::new(),
                 extend: Extend::Zero,
                 order: Order::default(),
+                read_only: false,
             },
         })
     }
