@@ -158,7 +158,7 @@ fn faulty_and_clean() {
         let text = fs::read_to_string(clean.join(file)).unwrap();
         for schedule in 0..orders() {
             match run(&text, schedule) {
-                Ok(codes) if codes.is_empty() => {}
+                Ok(codes) if !codes.iter().any(|code| expected.contains(code.as_str())) => {}
                 other => {
                     bad.push(format!("{file}, repaired, order {schedule}: {other:?}"));
                     break;

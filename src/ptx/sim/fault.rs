@@ -173,6 +173,7 @@ pub mod codes {
         ASYNC005 "mbarrier-before-init";
         ASYNC006 "mbarrier-arrivals";
         ASYNC007 "mbarrier-bytes";
+        ASYNC008 "mbarrier-parity";
         ASYNC009 "mbarrier-object";
         ASYNC012 "async-copy-alignment";
     }

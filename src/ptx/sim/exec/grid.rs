@@ -195,7 +195,8 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
     hall.number = number;
     hall.cta = cta;
     hall.epoch = 0;
-    hall.bars = vec![Bar::default(); 16];
+    hall.bars.clear();
+    hall.bars.resize(16, Bar::default());
     hall.live = hall.block.iter().product();
     hall.touched = 0;
     hall.cluster_known = Known::default();
@@ -214,20 +215,22 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
         warp.known = Known::default();
         warp.pending = Known::default();
         warp.fenced = None;
-        warp.splits = vec![Split {
+        warp.splits.clear();
+        warp.splits.push(Split {
             pc: program.entry,
             mask: warp.lanes,
             frame: 0,
             wait: Wait::Ready,
-        }];
-        warp.frames = vec![Frame {
+        });
+        warp.frames.clear();
+        warp.frames.push(Frame {
             parent: 0,
             back: 0,
             depth: 0,
             call: 0,
             function: program.kernel.0,
             saved: None,
-        }];
+        });
         warp.executed = 0;
         warp.groups = [[0; 32]; 2];
         warp.cluster_arrived = 0;
@@ -296,15 +299,13 @@ fn round(program: &Program, world: &mut World, cta: &mut Cta, dice: &mut Dice, r
         if warp.live == 0 {
             continue;
         }
-        let before = (warp.executed, warp.splits.len());
         let mut ctx = Ctx {
             program,
             world,
             hall,
             warp,
         };
-        ctx.run(slices);
-        progress |= before != (warp.executed, warp.splits.len());
+        progress |= ctx.run(slices);
         if world.over {
             return true;
         }

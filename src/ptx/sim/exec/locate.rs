@@ -136,6 +136,8 @@ impl Ctx<'_> {
                 let (name, size) = (&region.name, region.size);
                 if offset >= 0 && (offset as u64) < size {
                     format!(": byte {offset} of {name}")
+                } else if offset as u64 == size {
+                    format!(": just behind the end of {name} ({size} bytes)")
                 } else if offset as u64 >= size && (offset as u64) - size < 1 << 19 {
                     format!(
                         ": {} bytes behind the end of {name} ({size} bytes)",

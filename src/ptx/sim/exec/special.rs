@@ -15,8 +15,13 @@ impl Ctx<'_> {
             if !all && special.info().extent != Extent::Cta {
                 continue;
             }
+            // All lanes have the same of what is not the thread's own.
+            let same = special.info().extent != Extent::Thread;
+            let mut value = self.special(*special, 0);
             for lane in 0..32 {
-                let value = self.special(*special, lane);
+                if !same {
+                    value = self.special(*special, lane);
+                }
                 self.warp.file.write(*slot, lane, value);
             }
         }
