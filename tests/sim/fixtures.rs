@@ -101,7 +101,7 @@ fn run(text: &str, plan: &Plan, schedule: u64) -> Result<Outcome, Stopped> {
         .iter()
         .filter(|function| function.body.is_some());
     let kernel = entries
-        .last()
+        .next_back()
         .map(|function| parsed.module.name(function.symbol))
         .unwrap();
     let launch = Launch {
