@@ -17,5 +17,13 @@ mod examples;
 mod fixtures;
 #[path = "sim/kernels.rs"]
 mod kernels;
+#[path = "sim/launch.rs"]
+mod launch;
+#[path = "sim/matrices.rs"]
+mod matrices;
+#[path = "sim/numbers.rs"]
+mod numbers;
 #[path = "sim/vectors.rs"]
 mod vectors;
+#[path = "sim/warpgroups.rs"]
+mod warpgroups;

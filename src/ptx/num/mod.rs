@@ -11,12 +11,14 @@
 //! - [`approx`]: the `.approx` operations.
 //! - [`video`]: the video instructions.
 //! - [`convert`], [`packed`]: `cvt` between any two types, one by one and packed.
-//! - [`matrix`], [`tensor`]: where the elements of a matrix stand in a warp, and products of matrices.
+//! - [`matrix`], [`tensor`], [`descriptor`]: where the elements of a matrix stand in a warp or in shared memory, and
+//!   products of matrices.
 
 pub mod approx;
 pub mod bits;
 pub mod compare;
 pub mod convert;
+pub mod descriptor;
 pub mod double;
 pub mod format;
 pub mod half;

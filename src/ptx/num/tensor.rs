@@ -6,7 +6,7 @@
 
 use super::convert::format;
 use super::double;
-use super::format::{F16, Format, TF32};
+use super::format::{E4M3, F16, Format, TF32};
 use super::half::{self, f16_to_single};
 use super::matrix::{BitOp, Fragment, Shape, Side, quad, quad_factor, quad_sum};
 use super::round::Round;
@@ -55,8 +55,8 @@ impl Product {
         let small = m.max(n) * k <= SMALL as u32;
         match self.a.kind() {
             Kind::Bits => self.bits(a, b, c, d),
-            Kind::Float if small => self.floats::<SMALL>(a, b, c, d)?,
-            Kind::Float => self.floats::<LARGE>(a, b, c, d)?,
+            Kind::Float if small => self.floats::<SMALL>(a, b, c, d, None)?,
+            Kind::Float => self.floats::<LARGE>(a, b, c, d, None)?,
             _ if small => self.ints::<SMALL>(a, b, c, d),
             _ => self.ints::<LARGE>(a, b, c, d),
         }
@@ -67,14 +67,24 @@ impl Product {
         Fragment::new(self.shape, side, self.slot)
     }
 
-    fn floats<const N: usize>(&self, a: &[Lanes], b: &[Lanes], c: &[Lanes], d: &mut [Lanes]) -> Option<()> {
+    fn floats<const N: usize>(
+        &self,
+        a: &[Lanes],
+        b: &[Lanes],
+        c: &[Lanes],
+        d: &mut [Lanes],
+        scales: Option<&Scales>,
+    ) -> Option<()> {
         let (left, right) = (format(self.a)?, format(self.b)?);
-        let left: [_; N] = spread(self.fragment(Side::A), self.slot, a, |bits| {
+        let mut left: [_; N] = spread(self.fragment(Side::A), self.slot, a, |bits| {
             read(self.a, left, self.slot, bits)
         });
-        let right: [_; N] = spread(self.fragment(Side::B), self.slot, b, |bits| {
+        let mut right: [_; N] = spread(self.fragment(Side::B), self.slot, b, |bits| {
             read(self.b, right, self.slot, bits)
         });
+        if let Some(scales) = scales {
+            scales.apply(self.shape, &mut left, &mut right);
+        }
         let mut sums = [0.0; SUMS];
         for_each(self.shape, |lane, element, place| {
             put(&mut sums, place, accumulator(self.c, c, lane, element))
@@ -144,9 +154,61 @@ impl Product {
     }
 }
 
+/// The scales of `mma` with `.block_scale`: one for each chunk of a row of A, and of a column of B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scales {
+    /// `.ue8m0`, a power of two, or `.ue4m3`, an unsigned number with three bits of fraction.
+    pub ty: Type,
+    /// Chunks of a row or column: 1, 2 or 4 by `.scale_vec`.
+    pub chunks: u32,
+    /// The register with the scales of A.
+    pub a: Lanes,
+    /// The first byte of it that counts, and which half of each four lanes gives it: the lane for the upper rows, then
+    /// the one for the lower rows.
+    pub a_from: (u32, u32),
+    /// The register with the scales of B.
+    pub b: Lanes,
+    /// The first byte of it that counts, and which of each four lanes gives it.
+    pub b_from: (u32, u32),
+}
+
+impl Scales {
+    /// Multiplies the factors. Elements and scales are so short that this is exact.
+    fn apply<const N: usize>(&self, shape: Shape, a: &mut [f64; N], b: &mut [f64; N]) {
+        let (n, k) = (shape.n.max(1), shape.k.max(1));
+        for (place, value) in a.iter_mut().take((shape.m * k) as usize).enumerate() {
+            let (row, i) = (place as u32 / k, place as u32 % k);
+            let lane = row % 8 * 4 + (self.a_from.1 & 1) * 2 + row / 8 % 2;
+            *value *= self.scale(&self.a, lane, self.a_from.0, i, k);
+        }
+        for (place, value) in b.iter_mut().take((k * n) as usize).enumerate() {
+            let (i, col) = (place as u32 / n, place as u32 % n);
+            let lane = col % 8 * 4 + (self.b_from.1 & 3);
+            *value *= self.scale(&self.b, lane, self.b_from.0, i, k);
+        }
+    }
+
+    fn scale(&self, register: &Lanes, lane: u32, byte: u32, i: u32, k: u32) -> f64 {
+        let byte = (byte + i * self.chunks / k) & 3;
+        let code = register[lane as usize % 32] >> (8 * byte) & 0xff;
+        match self.ty {
+            Type::Ue4m3 => E4M3.decode(u64::from(code & 0x7f)),
+            _ if code == 0xff => f64::NAN,
+            _ => f64::from_bits(u64::from(code + 1023 - 127) << 52),
+        }
+    }
+}
+
+impl Product {
+    /// As [`Product::apply`], with scales. `None` if the elements are no floats.
+    pub fn apply_scaled(&self, a: &[Lanes], b: &[Lanes], c: &[Lanes], d: &mut [Lanes], scales: &Scales) -> Option<()> {
+        self.floats::<LARGE>(a, b, c, d, Some(scales))
+    }
+}
+
 /// The number an element's bits stand for. What of a `.tf32` is below its precision is ignored, as hardware does; fp4 in a
 /// slot of eight bits stands in the middle.
-#[inline]
+#[inline(always)]
 fn read(ty: Type, format: Format, slot: u32, bits: u32) -> f64 {
     let single = match ty {
         Type::F16 => f16_to_single(bits as u16),
@@ -168,21 +230,24 @@ fn spread<T: Copy + Default, const N: usize>(
     let mut out = [T::default(); N];
     let slot = slot.clamp(1, 32);
     let (per_register, mask) = (32 / slot, u32::MAX >> (32 - slot));
-    for element in 0..fragment.elements() {
-        let (register, shift) = (element / per_register, element % per_register * slot);
-        for (lane, word) in registers.get(register as usize).into_iter().flatten().enumerate() {
-            put(
-                &mut out,
-                fragment.index(lane as u32, element),
-                read(word >> shift & mask),
-            );
+    let step = fragment.step();
+    for register in 0..fragment.elements() / per_register {
+        let Some(words) = registers.get(register as usize) else {
+            break;
+        };
+        for (lane, word) in words.iter().enumerate() {
+            // The elements of a register are neighbours.
+            let first = fragment.index(lane as u32, register * per_register);
+            for part in 0..per_register {
+                let place = first + part as usize * step;
+                put(&mut out, place, read(word >> (part * slot) & mask));
+            }
         }
     }
     out
 }
 
-/// Adds the products to the sums, over rising `k`. The number of columns is a multiple of eight.
-#[inline(always)]
+/// Adds the products to the sums, over rising `k`.
 fn multiply<T: Copy + Default, S: Copy, const N: usize>(
     shape: Shape,
     a: &[T; N],
@@ -190,16 +255,32 @@ fn multiply<T: Copy + Default, S: Copy, const N: usize>(
     sums: &mut [S; SUMS],
     op: impl Fn(S, T, T) -> S,
 ) {
-    let (n, k) = (shape.n as usize, shape.k as usize);
-    for (row, line) in sums.chunks_exact_mut(n.max(8)).take(shape.m as usize).enumerate() {
-        let left = a.get(row * k..(row + 1) * k).unwrap_or(&[]);
-        for (block, sum) in line.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            for (x, right) in left.iter().zip(b.chunks_exact(n.max(8))) {
-                if let Some(right) = right.as_chunks::<8>().0.get(block) {
-                    *sum = std::array::from_fn(|i| op(sum[i], *x, right[i]));
-                }
+    match shape.n {
+        8 => columns::<T, S, 8>(shape, a, b, sums, op),
+        16 => columns::<T, S, 16>(shape, a, b, sums, op),
+        _ => columns::<T, S, 32>(shape, a, b, sums, op),
+    }
+}
+
+/// The same for a number of columns that is known when this is compiled.
+#[inline(always)]
+fn columns<T: Copy, S: Copy, const C: usize>(
+    shape: Shape,
+    a: &[T],
+    b: &[T],
+    sums: &mut [S],
+    op: impl Fn(S, T, T) -> S,
+) {
+    let k = shape.k as usize;
+    let rows = a.chunks_exact(k.max(1)).zip(sums.as_chunks_mut::<C>().0);
+    for (left, sums) in rows.take(shape.m as usize) {
+        let mut line = *sums;
+        for (x, right) in left.iter().zip(b.as_chunks::<C>().0) {
+            for (sum, y) in line.iter_mut().zip(right) {
+                *sum = op(*sum, *x, *y);
             }
         }
+        *sums = line;
     }
 }
 

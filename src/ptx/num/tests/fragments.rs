@@ -2,7 +2,7 @@
 
 use super::super::format::{E2M1, E4M3, F16};
 use super::super::matrix::{BitOp, Fragment, Shape, Side, quad, quad_factor, quad_sum, transpose};
-use super::super::tensor::{Lanes, Product, Quads, doubles};
+use super::super::tensor::{Lanes, Product, Quads, Scales, doubles};
 use super::super::{Round, half};
 use super::cases::Cases;
 use crate::ptx::types::Type;
@@ -443,4 +443,56 @@ fn four_products_at_once() {
             "{a_row} {b_row} {c:?} {d:?}"
         );
     }
+}
+
+/// Elements are one, scales powers of two that tell chunk, row and column apart.
+#[test]
+fn scaled_products() {
+    let shape = shape("m16n8k64");
+    let one = E2M1.encode(1.0, Round::Rn, true) as u32;
+    let a = fill(Fragment::new(shape, Side::A, 4), 4, |_, _| one);
+    let b = fill(Fragment::new(shape, Side::B, 4), 4, |_, _| one);
+    let (row_scale, col_scale) = (
+        |row: u32, chunk: u32| row % 5 + 2 * chunk,
+        |col: u32, chunk: u32| col % 3 + chunk,
+    );
+    // Lanes 2 and 3 of each four give the scales of A, lane 1 those of B, from byte 2 on.
+    let pack = |scale: &dyn Fn(u32) -> u32| (127 + scale(0)) << 16 | (127 + scale(1)) << 24;
+    let scales = Scales {
+        ty: Type::Ue8m0,
+        chunks: 2,
+        a: std::array::from_fn(|lane| match lane as u32 % 4 {
+            0 | 1 => u32::MAX,
+            half => pack(&|chunk| row_scale(lane as u32 / 4 + 8 * (half - 2), chunk)),
+        }),
+        a_from: (2, 1),
+        b: std::array::from_fn(|lane| match lane % 4 {
+            1 => pack(&|chunk| col_scale(lane as u32 / 4, chunk)),
+            _ => u32::MAX,
+        }),
+        b_from: (2, 1),
+    };
+    let c = vec![[0; 32]; 4];
+    let mut d = c.clone();
+    product("m16n8k64", Type::E2m1, Type::F32, 4)
+        .apply_scaled(&a, &b, &c, &mut d, &scales)
+        .unwrap();
+    let power = |n: u32| 2f32.powi(n as i32);
+    let expected = |row, col| {
+        let part = |chunk| 32.0 * power(row_scale(row, chunk)) * power(col_scale(col, chunk));
+        f32::to_bits(part(0) + part(1))
+    };
+    assert_eq!(d, fill(Fragment::new(shape, Side::C, 32), 32, expected));
+    let quarter = Scales {
+        ty: Type::Ue4m3,
+        chunks: 4,
+        a: [0x3838_3838; 32],
+        b: [0x2828_a8a8; 32],
+        a_from: (0, 0),
+        b_from: (0, 0),
+    };
+    product("m16n8k64", Type::E2m1, Type::F32, 4)
+        .apply_scaled(&a, &b, &c, &mut d, &quarter)
+        .unwrap();
+    assert_eq!(d[0][0], 16f32.to_bits(), "the sign bit of a scale does not count");
 }

@@ -3,12 +3,12 @@
 use super::super::fault::{Fault, codes};
 use super::super::lanes::{Longs, Words, lanes};
 use super::super::memory::Visit;
-use super::super::program::{Access, Fragments, Matrix, Rows, Tile};
+use super::super::program::{Access, Fragments, Matrix, Rows, Scaled, Tile};
 use super::access::addresses;
 use super::state::{Ctx, Split};
 use crate::ptx::diag::Level;
 use crate::ptx::num::matrix::{Fragment, transpose};
-use crate::ptx::num::tensor::doubles;
+use crate::ptx::num::tensor::{Scales, doubles};
 use smallvec::SmallVec;
 
 impl Ctx<'_> {
@@ -34,6 +34,8 @@ impl Ctx<'_> {
                     self.put_long(*row, value, split.mask);
                 }
             }
+            Matrix::Warpgroup(group) => self.warpgroup(group, split),
+            Matrix::Scaled(scaled) => self.scaled(scaled, split.mask),
             Matrix::Transpose(d, a) => {
                 let value = self.words(&Rows::from_slice(&[*a])).first().map(transpose);
                 self.put_word(*d, &value.unwrap_or([0; 32]), split.mask);
@@ -64,7 +66,8 @@ impl Ctx<'_> {
         self.report(fault.thread(self.thread(lane)));
     }
 
-    fn words(&self, rows: &Rows) -> SmallVec<[Words; 8]> {
+    /// What is in registers.
+    pub fn words(&self, rows: &Rows) -> SmallVec<[Words; 8]> {
         let file = &self.warp.file.words;
         rows.iter()
             .map(|row| file.get(*row as usize).copied().unwrap_or([0; 32]))
@@ -78,7 +81,8 @@ impl Ctx<'_> {
             .collect()
     }
 
-    fn put_word(&mut self, row: u32, value: &Words, mask: u32) {
+    /// Writes a register for some lanes.
+    pub fn put_word(&mut self, row: u32, value: &Words, mask: u32) {
         if let Some(to) = self.warp.file.words.get_mut(row as usize) {
             super::super::lanes::put(to, value, mask);
         }
@@ -98,8 +102,26 @@ impl Ctx<'_> {
         }
     }
 
+    /// The selectors are those of the first lane; the ISA wants them alike in all lanes.
+    fn scaled(&mut self, scaled: &Scaled, mask: u32) {
+        let row = |row: u32| self.warp.file.words.get(row as usize).copied().unwrap_or([0; 32]);
+        let lane = mask.trailing_zeros() as usize & 31;
+        let [byte_a, lane_a, byte_b, lane_b] = scaled.from.map(|slot| self.warp.file.read(slot, lane) as u32);
+        let scales = Scales {
+            ty: scaled.ty,
+            chunks: scaled.chunks,
+            a: row(scaled.scales[0]),
+            a_from: (byte_a & 3, lane_a),
+            b: row(scaled.scales[1]),
+            b_from: (byte_b & 3, lane_b),
+        };
+        self.on_words(&scaled.fragments, mask, |[a, b, c], d| {
+            scaled.product.apply_scaled(a, b, c, d, &scales);
+        });
+    }
+
     /// What a lane reads there; zero where it may not.
-    fn read_lane(&mut self, access: &Access, address: u64, lane: usize, pc: u32) -> u128 {
+    pub fn read_lane(&mut self, access: &Access, address: u64, lane: usize, pc: u32) -> u128 {
         let size = u64::from(access.bytes);
         let Some(spot) = self.spot(access.space, address, size, lane, pc, false) else {
             return 0;

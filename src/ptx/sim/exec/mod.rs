@@ -25,6 +25,7 @@ mod special;
 mod state;
 mod stuck;
 mod together;
+mod warpgroup;
 mod traffic;
 
 pub use grid::run;

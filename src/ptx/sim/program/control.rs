@@ -95,6 +95,7 @@ impl Decoder<'_> {
             "setp" => self.setp(inst),
             "set" => self.set(inst),
             "testp" => self.testp(inst),
+            "wgmma" => self.warpgroup(inst),
             "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => self.matrix(inst),
             "cp" | "mbarrier" => self.asynchronous(inst),
             "griddepcontrol" | "setmaxnreg" => self.nothing(),

@@ -4,9 +4,8 @@ use super::super::lanes::{Slot, lanes};
 use super::decoder::{Decoder, Refused};
 use super::{Ins, Op};
 use crate::ptx::ir::Inst;
-use crate::ptx::num::Round;
 use crate::ptx::num::convert::Convert;
-use crate::ptx::num::packed;
+use crate::ptx::num::{Round, packed};
 use crate::ptx::types::{Kind, Type};
 
 /// The element type of a packed pair.
@@ -30,7 +29,10 @@ impl Decoder<'_> {
         let &[to, from] = inst.op.types.as_slice() else {
             return Err("its types".into());
         };
-        let odd = ["scaled::n2::ue8m0", "rs", "s2f6x2"];
+        if inst.op.has("rs") {
+            return self.cvt_stochastic(inst, to);
+        }
+        let odd = ["scaled::n2::ue8m0", "s2f6x2"];
         if odd.iter().any(|name| inst.op.has(name)) {
             return Err("a conversion of this kind".into());
         }
@@ -112,6 +114,22 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// `cvt.rs` to pairs of half words. How the random bits are dealt out to narrower formats the ISA shows in a figure only.
+    fn cvt_stochastic(&mut self, inst: &Inst, to: Type) -> Result<(), Refused> {
+        if !matches!(to, Type::F16x2 | Type::Bf16x2) {
+            return Err("a conversion of this kind".into());
+        }
+        let element = element(to).ok_or("a conversion of this kind")?;
+        let (d, a) = (self.dest(inst, to)?, self.arg(inst, 1, Type::F32)?);
+        let (b, random) = (self.arg(inst, 2, Type::F32)?, self.arg(inst, 3, Type::B32)?);
+        let (relu, finite) = (inst.op.has("relu"), inst.op.has("satfinite"));
+        self.lanewise3(d, [a, b, random], move |a, b, random| {
+            let pair = packed::stochastic_pair(element, a as u32, b as u32, random as u32, relu, finite);
+            u64::from(pair.unwrap_or(0))
+        });
+        Ok(())
+    }
+
     /// `cvt.pack`.
     pub(super) fn cvt_pack(&mut self, inst: &Inst) -> Result<(), Refused> {
         let name = inst.op.mods().nth(2).unwrap_or_default();
@@ -123,16 +141,12 @@ impl Decoder<'_> {
             4 => Some(self.arg(inst, 3, Type::B32)?),
             _ => None,
         };
-        let (least, most) = match signed {
-            true => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
-            false => (0, (1i64 << bits) - 1),
-        };
-        let clamp = move |value: u64| (i64::from(value as i32).clamp(least, most) as u64) & ((1 << bits) - 1);
+        let pack = packed::Pack { width: bits, signed };
         self.step(Box::new(move |file, mask| {
             for lane in lanes(mask) {
-                let pair = clamp(file.read(b, lane)) | clamp(file.read(a, lane)) << bits;
-                let above = c.map_or(0, |c| file.read(c, lane) << (2 * bits));
-                file.write(d, lane, (pair | above) & u64::from(u32::MAX));
+                let word = |slot| file.read(slot, lane) as u32;
+                let value = pack.apply(word(a), word(b), c.map_or(0, word));
+                file.write(d, lane, u64::from(value));
             }
         }));
         Ok(())

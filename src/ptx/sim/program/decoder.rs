@@ -217,6 +217,14 @@ impl<'m> Decoder<'m> {
         self.guard = guard;
     }
 
+    /// Adds an instruction under another guard.
+    pub(super) fn push_under(&mut self, ins: Ins, (guard, inverted): (u32, bool)) {
+        let flip = if inverted { u32::MAX } else { 0 };
+        let own = std::mem::replace(&mut self.guard, (guard, flip));
+        self.push(ins);
+        self.guard = own;
+    }
+
     /// Adds something rare.
     pub(super) fn rare(&mut self, rare: Rare) {
         let at = self.out.rares.len() as u32;

@@ -204,9 +204,11 @@ impl Decoder<'_> {
                     return self.on_words(if most { Op::MaxF32 } else { Op::MinF32 }, d, &[a, b]);
                 }
                 let pick = if most { single::max } else { single::min };
+                let pick3 = if most { single::max3 } else { single::min3 };
+                let abs = inst.op.has("abs");
                 match c {
                     Some(c) => self.lanewise3(d, [a, b, c], move |a, b, c| {
-                        u64::from(pick(pick(a as u32, b as u32, mode), c as u32, mode))
+                        u64::from(pick3(a as u32, b as u32, c as u32, mode, abs))
                     }),
                     None => self.lanewise2(d, a, b, move |a, b| u64::from(pick(a as u32, b as u32, mode))),
                 }

@@ -3,6 +3,7 @@
 use super::super::lanes::Slot;
 use super::decoder::{Decoder, Refused, long, word};
 use super::memory::order;
+use super::warpgroup::Warpgroup;
 use super::{Access, Extend, Rare, Together};
 use crate::ptx::ir::{Inst, Operand};
 use crate::ptx::num::Round;
@@ -22,6 +23,10 @@ pub type Fragments = [Rows; 4];
 pub enum Matrix {
     /// A product of elements of at most 32 bits.
     Product(Product, Fragments),
+    /// A product with scales.
+    Scaled(Box<Scaled>),
+    /// A warp's part of a product of four warps.
+    Warpgroup(Box<Warpgroup>),
     /// A product of doubles.
     Doubles(Shape, Round, Fragments),
     /// Four products at once.
@@ -41,6 +46,23 @@ pub enum Matrix {
     },
     /// `wmma.load`, `wmma.store`.
     Tile(Box<Tile>),
+}
+
+/// A product with a scale for each chunk of a row of A and of a column of B.
+#[derive(Clone, Debug)]
+pub struct Scaled {
+    /// The product.
+    pub product: Product,
+    /// Its fragments.
+    pub fragments: Fragments,
+    /// Type of a scale.
+    pub ty: Type,
+    /// Chunks of a row or column.
+    pub chunks: u32,
+    /// The rows with the scales of A and of B.
+    pub scales: [u32; 2],
+    /// Which byte and which lane gives those of A, and of B.
+    pub from: [Slot; 4],
 }
 
 /// A fragment's way to or from memory.
@@ -77,15 +99,20 @@ impl Decoder<'_> {
             }
             _ => self.eights(inst)?,
         };
+        self.whole_warp(matrix);
+        Ok(())
+    }
+
+    /// Adds something that all lanes of a warp do together.
+    pub(super) fn whole_warp(&mut self, matrix: Matrix) {
         let at = self.out.matrices.len() as u32;
         self.out.matrices.push(matrix);
         let all = self.constant(u64::from(u32::MAX), 32);
         self.rare(Rare::Together(Together::Matrix(at), Some(all)));
-        Ok(())
     }
 
     /// The rows that an operand names, all of 64 bits or all of less.
-    fn rows(&mut self, inst: &Inst, at: usize, ty: Type, written: bool) -> Result<Rows, Refused> {
+    pub(super) fn rows(&mut self, inst: &Inst, at: usize, ty: Type, written: bool) -> Result<Rows, Refused> {
         let operand = self.operand(inst, at)?;
         let slots: Vec<Slot> = match operand {
             Operand::Vector(parts) => {
@@ -117,6 +144,9 @@ impl Decoder<'_> {
     }
 
     fn product(&mut self, inst: &Inst, mma: bool) -> Result<Matrix, Refused> {
+        if inst.op.has("block_scale") && !inst.op.mods().any(|name| name.starts_with("sp")) {
+            return self.scaled(inst);
+        }
         let odd = |name: &&str| name.starts_with("sp") || *name == "block_scale";
         if let Some(name) = inst.op.mods().find(odd) {
             return Err(format!("`.{name}`"));
@@ -165,6 +195,55 @@ impl Decoder<'_> {
             bits: if inst.op.has("and") { BitOp::And } else { BitOp::Xor },
         };
         Ok(Matrix::Product(product, fragments))
+    }
+
+    /// `mma` with `.block_scale`.
+    fn scaled(&mut self, inst: &Inst) -> Result<Matrix, Refused> {
+        let &[d, a, b, c, ty] = inst.op.types.as_slice() else {
+            return Err("its types".into());
+        };
+        let bytes = inst.op.has("kind::mxf8f6f4");
+        let product = Product {
+            shape: inst.op.mods().find_map(Shape::from_name).ok_or("its shape")?,
+            a,
+            b,
+            c,
+            d,
+            slot: if bytes { 8 } else { 4 },
+            satfinite: false,
+            bits: BitOp::Xor,
+        };
+        let fragments = [
+            self.rows(inst, 0, Type::B32, true)?,
+            self.rows(inst, 1, Type::B32, false)?,
+            self.rows(inst, 2, Type::B32, false)?,
+            self.rows(inst, 3, Type::B32, false)?,
+        ];
+        let scales = [
+            word(self.arg(inst, 4, Type::B32)?)?,
+            word(self.arg(inst, 6, Type::B32)?)?,
+        ];
+        let mut pair = |at: usize| -> Result<[Slot; 2], Refused> {
+            match self.operand(inst, at)? {
+                Operand::Vector(parts) if parts.len() == 2 => {
+                    Ok([self.source(&parts[0], Type::U16)?, self.source(&parts[1], Type::U16)?])
+                }
+                _ => Err("a selector of this kind".into()),
+            }
+        };
+        let ([byte_a, lane_a], [byte_b, lane_b]) = (pair(5)?, pair(7)?);
+        Ok(Matrix::Scaled(Box::new(Scaled {
+            product,
+            fragments,
+            ty,
+            chunks: match () {
+                () if inst.op.has("scale_vec::4X") => 4,
+                () if bytes || inst.op.has("scale_vec::1X") => 1,
+                () => 2,
+            },
+            scales,
+            from: [byte_a, lane_a, byte_b, lane_b],
+        })))
     }
 
     /// An access to memory by whole lanes.

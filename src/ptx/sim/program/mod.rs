@@ -22,15 +22,18 @@ mod memory;
 mod moves;
 mod operand;
 mod video;
+mod warpgroup;
 mod warps;
 
 pub use asynchronous::{Async, Mbarrier, Place, Signal};
 pub use calls::{CallSite, Callee, Holder};
 pub use decoder::decode;
 pub use layout::{Layout, ParamSpec};
-pub use matrix::{Fragments, Matrix, Rows, Tile};
+pub use matrix::{Fragments, Matrix, Rows, Scaled, Tile};
 pub use memory::SpaceOp;
+
 pub use operand::ALWAYS;
+pub use warpgroup::{Factor, Warpgroup};
 
 use super::fault::Site;
 use super::lanes::{File, Slot};

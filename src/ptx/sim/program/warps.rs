@@ -4,6 +4,7 @@ use super::super::lanes::Slot;
 use super::decoder::{Decoder, Refused};
 use super::{Barrier, Rare, Reduce, Shuffle, Together, Vote};
 use crate::ptx::ir::{BarrierKind, BarrierOp, Inst, Operand};
+use crate::ptx::num::single::{self, Extreme};
 use crate::ptx::types::Type;
 
 impl Decoder<'_> {
@@ -138,7 +139,7 @@ impl Decoder<'_> {
         let ty = self.ty(inst)?;
         let has = |name| inst.op.has(name);
         let f: fn(u32, u32) -> u32 = match (ty, ()) {
-            (Type::F32, ()) => return Err("its type".into()),
+            (Type::F32, ()) => return self.redux_single(inst),
             (_, ()) if has("add") => u32::wrapping_add,
             (_, ()) if has("and") => |a, b| a & b,
             (_, ()) if has("or") => |a, b| a | b,
@@ -152,6 +153,35 @@ impl Decoder<'_> {
         let (d, a) = (self.dest(inst, Type::B32)?, self.arg(inst, 1, Type::B32)?);
         let mask = self.member_mask(inst, 2)?;
         self.rare(Rare::Together(Together::Redux { f, d, a }, mask));
+        Ok(())
+    }
+
+    /// `redux.min.f32`, `.max`: what `.abs` does to the operands happens in front.
+    fn redux_single(&mut self, inst: &Inst) -> Result<(), Refused> {
+        const QUIET: Extreme = Extreme {
+            ftz: false,
+            nan: false,
+            xorsign_abs: false,
+        };
+        const NAN: Extreme = Extreme { nan: true, ..QUIET };
+        let f: fn(u32, u32) -> u32 = match (inst.op.has("max"), inst.op.has("NaN")) {
+            (false, false) => |a, b| single::min(a, b, QUIET),
+            (false, true) => |a, b| single::min(a, b, NAN),
+            (true, false) => |a, b| single::max(a, b, QUIET),
+            (true, true) => |a, b| single::max(a, b, NAN),
+        };
+        let (d, a) = (self.dest(inst, Type::B32)?, self.arg(inst, 1, Type::B32)?);
+        let abs = inst.op.has("abs");
+        let given = Slot::Word(self.new_word(0));
+        self.lanewise1(given, a, move |a| {
+            u64::from(if abs {
+                single::abs(a as u32, false)
+            } else {
+                single::canonical(a as u32)
+            })
+        });
+        let mask = self.member_mask(inst, 2)?;
+        self.rare(Rare::Together(Together::Redux { f, d, a: given }, mask));
         Ok(())
     }
 
