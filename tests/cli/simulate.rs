@@ -186,7 +186,7 @@ fn traces_and_profiles_show_each_instruction() {
         .unwrap()
         .to_owned();
     let words: Vec<_> = line.split_whitespace().take(5).collect();
-    assert_eq!(words, ["27", "32", "1000", "31.2", "4.0"], "{line}");
+    assert_eq!(words, ["27", "32", "1000", "31.2", "3.9"], "{line}");
     let output = add("buf:zero=4000", &["--trace"]);
     assert!(out(&output).starts_with("cta 0,0,0 warp 0 lanes ffffffff line 10: ld.param.u64 %rd1, [a]\n"));
 }

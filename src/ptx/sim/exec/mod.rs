@@ -25,8 +25,8 @@ mod special;
 mod state;
 mod stuck;
 mod together;
-mod warpgroup;
 mod traffic;
+mod warpgroup;
 
 pub use grid::run;
 pub use state::{BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};
