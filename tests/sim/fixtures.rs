@@ -98,7 +98,7 @@ fn plan(text: &str) -> Plan {
 fn run(text: &str, plan: &Plan, schedule: u64) -> Result<Outcome, Stopped> {
     let parsed = parse(text);
     assert!(parsed.diags.is_empty(), "{:?}", parsed.diags);
-    let entries = parsed
+    let mut entries = parsed
         .module
         .functions
         .iter()
