@@ -127,7 +127,63 @@ fn load_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u3
     if !suspects.is_empty() {
         ctx.judge(&suspects, view.block, Visit::Read, pc, false);
     }
-    gather(ctx, access, mask, view, addresses);
+    if access.bytes == 4 || access.bytes == 8 {
+        gather_run(ctx, access, view.block, from, run);
+    } else {
+        gather(ctx, access, mask, view, addresses);
+    }
+}
+
+/// Puts bytes side by side into the registers of lanes side by side.
+#[inline(always)]
+fn gather_run(ctx: &mut Ctx, access: &Access, block: BlockId, from: usize, (lane, count): (usize, usize)) {
+    let file = &mut ctx.warp.file;
+    let block = match block {
+        BlockId::Buffer(at) => ctx.world.buffers.get(at as usize),
+        BlockId::Shared(at) => ctx.world.shared.get(at as usize),
+        BlockId::Params => Some(&ctx.world.params),
+        BlockId::Arena | BlockId::Local => None,
+    };
+    let size = access.bytes as usize * access.regs.len();
+    let Some(bytes) = block.and_then(|block| block.bytes.get(from..from + size * count)) else {
+        return;
+    };
+    for (element, slot) in access.regs.iter().enumerate() {
+        let offset = element * access.bytes as usize;
+        match slot {
+            Some(Slot::Word(d)) => {
+                if let Some(row) = file.words[*d as usize].get_mut(lane..lane + count) {
+                    let words = bytes.chunks_exact(size).map(|chunk| word_at(chunk, offset));
+                    row.iter_mut().zip(words).for_each(|(to, word)| *to = word);
+                }
+            }
+            Some(Slot::Long(d)) => {
+                if let Some(row) = file.longs[*d as usize].get_mut(lane..lane + count) {
+                    for (to, chunk) in row.iter_mut().zip(bytes.chunks_exact(size)) {
+                        *to = match access.bytes {
+                            8 => u64::from(word_at(chunk, offset)) | u64::from(word_at(chunk, offset + 4)) << 32,
+                            _ => fill(access, u128::from(word_at(chunk, offset)), Slot::Long(*d)) as u64,
+                        };
+                    }
+                }
+            }
+            Some(slot) => {
+                for (nth, chunk) in bytes.chunks_exact(size).enumerate() {
+                    file.write(*slot, lane + nth, u64::from(word_at(chunk, offset)));
+                }
+            }
+            None => {}
+        }
+    }
+}
+
+/// Four bytes of a chunk, little end first.
+#[inline(always)]
+fn word_at(chunk: &[u8], offset: usize) -> u32 {
+    match chunk.get(offset..offset + 4).map(<[u8; 4]>::try_from) {
+        Some(Ok(bytes)) => u32::from_le_bytes(bytes),
+        _ => 0,
+    }
 }
 
 /// All lanes read one place.
@@ -302,9 +358,49 @@ fn store_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u
             ctx.judge(&suspects, view.block, Visit::Write, pc, same);
         }
     }
-    scatter(ctx, access, addresses, mask, view);
+    if access.bytes == 4 {
+        scatter_run(ctx, access, view.block, to, run);
+    } else {
+        scatter(ctx, access, addresses, mask, view);
+    }
     if let Some(block) = ctx.block(view.block) {
         block.mark(to, size * count);
+    }
+}
+
+/// Writes the registers of lanes side by side to bytes side by side.
+#[inline(always)]
+fn scatter_run(ctx: &mut Ctx, access: &Access, block: BlockId, to: usize, (lane, count): (usize, usize)) {
+    let file = &ctx.warp.file;
+    let block = match block {
+        BlockId::Buffer(at) => ctx.world.buffers.get_mut(at as usize),
+        BlockId::Shared(at) => ctx.world.shared.get_mut(at as usize),
+        _ => None,
+    };
+    let size = 4 * access.regs.len();
+    let Some(bytes) = block.and_then(|block| block.bytes.get_mut(to..to + size * count)) else {
+        return;
+    };
+    for (element, slot) in access.regs.iter().enumerate() {
+        let range = element * 4..element * 4 + 4;
+        match slot {
+            Some(Slot::Word(a)) => {
+                let row = file.words[*a as usize].iter().skip(lane);
+                for (chunk, word) in bytes.chunks_exact_mut(size).zip(row) {
+                    if let Some(place) = chunk.get_mut(range.clone()) {
+                        place.copy_from_slice(&word.to_le_bytes());
+                    }
+                }
+            }
+            Some(slot) => {
+                for (nth, chunk) in bytes.chunks_exact_mut(size).enumerate() {
+                    if let Some(place) = chunk.get_mut(range.clone()) {
+                        place.copy_from_slice(&(file.read(*slot, lane + nth) as u32).to_le_bytes());
+                    }
+                }
+            }
+            None => {}
+        }
     }
 }
 
