@@ -31,6 +31,8 @@ mod repair;
 mod run;
 #[path = "cli/schema.rs"]
 mod schema;
+#[path = "cli/simulate.rs"]
+mod simulate;
 #[path = "cli/streams.rs"]
 mod streams;
 #[path = "cli/targets.rs"]
@@ -54,7 +56,7 @@ fn help_and_version_succeed_on_standard_output() {
         assert_eq!((status(&output), err(&output).as_str()), (0, ""), "{args:?}");
     }
     insta::assert_snapshot!("help", out(&ptxgen(&["--help"])));
-    for name in ["emit", "list", "lint", "targets", "explain"] {
+    for name in ["emit", "list", "lint", "targets", "explain", "run"] {
         insta::assert_snapshot!(format!("help_{name}"), out(&ptxgen(&[name, "--help"])));
     }
 }

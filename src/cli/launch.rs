@@ -67,6 +67,13 @@ pub fn param(text: &str) -> Result<Given, String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size([u32; 3]);
 
+impl Size {
+    /// The numbers.
+    pub fn get(self) -> [u32; 3] {
+        self.0
+    }
+}
+
 /// Reads the size of a block.
 ///
 /// # Errors

@@ -15,6 +15,7 @@ mod listing;
 mod output;
 mod params;
 mod report;
+mod run;
 mod sniff;
 mod targets;
 
@@ -79,6 +80,7 @@ enum Command {
     Explain(explain::Args),
     Completions(completions::Args),
     Targets(targets::Args),
+    Run(Box<run::Args>),
 }
 
 impl Command {
@@ -91,6 +93,7 @@ impl Command {
             Command::Explain(args) => explain::run(args),
             Command::Completions(args) => completions::run(args),
             Command::Targets(args) => targets::run(args),
+            Command::Run(args) => run::run(args),
         }
     }
 }

@@ -65,11 +65,19 @@ pub fn printable(text: &str) -> String {
 /// # Errors
 /// When the folder or the file cannot be written; nothing is left behind then.
 pub fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// The same for what is no text.
+///
+/// # Errors
+/// As [`write_file`].
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let written = match fs::metadata(path) {
         Ok(meta) if meta.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        Ok(meta) if meta.is_file() => replace(path, text, Some(meta.permissions())),
-        Ok(_) => fs::write(path, text),
-        Err(_) => replace(path, text, None),
+        Ok(meta) if meta.is_file() => replace(path, bytes, Some(meta.permissions())),
+        Ok(_) => fs::write(path, bytes),
+        Err(_) => replace(path, bytes, None),
     };
     written.map_err(|error| {
         // What failed may be the temporary file, whose name means nothing to anybody.
@@ -84,7 +92,7 @@ pub fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     })
 }
 
-fn replace(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {
+fn replace(path: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> io::Result<()> {
     // A dangling link has no canonical form; it is replaced by the file.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let folder = match path.parent() {
@@ -100,7 +108,7 @@ fn replace(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io:
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut file = builder.tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     if let Some(permissions) = permissions {
         if permissions.readonly() {
             return Err(io::ErrorKind::PermissionDenied.into());

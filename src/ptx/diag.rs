@@ -252,6 +252,9 @@ pub mod codes {
         GATE005 "unknown-target" "A target or version that does not exist.";
         GATE006 "removed-on-target" "A form that the module's target and version no longer have.";
         GATE007 "no-32-bit-code" "Addresses of 32 bits, for which no current toolkit makes code.";
+        RUN001 "trap" "A thread executes `trap`.";
+        RUN002 "assertion-failed" "An assertion of the kernel does not hold.";
+        RUN003 "order-dependent-result" "What a kernel computes depends on the order in which its threads run.";
         DIA001 "optix-program" "Functions that OptiX provides: the module is for its compiler, not for ptxas.";
     }
 }

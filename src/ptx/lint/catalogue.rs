@@ -16,6 +16,7 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("MEM", "Memory, alignment and state spaces"),
     ("FLOW", "Control flow, uninitialised and dead values"),
     ("ASYNC", "Asynchronous copies and matrix operations"),
+    ("RUN", "Executing a kernel"),
     ("NUM", "Numerics"),
     ("PERF", "Performance"),
     ("LINT", "The linter's own comments"),

@@ -1,0 +1,580 @@
+//! Loads and stores: where the addresses of a warp lead, whether they may, and the data.
+
+use super::super::fault::{Fault, codes};
+use super::super::lanes::{LANES, Longs, Slot, lanes, put, same};
+use super::super::memory::Visit;
+use super::super::program::{Access, Extend};
+use super::locate::View;
+use super::state::{BlockId, Ctx};
+use crate::ptx::diag::Level;
+use crate::ptx::types::Space;
+
+/// An access that was found in order, for one lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot {
+    /// Which block.
+    pub block: BlockId,
+    /// First byte.
+    pub at: usize,
+}
+
+/// The addresses of all lanes.
+#[inline(always)]
+pub fn addresses(ctx: &Ctx, access: &Access) -> Longs {
+    let mut out = [0; LANES];
+    match access.address {
+        Slot::Long(at) | Slot::Quad(at) => {
+            let row = &ctx.warp.file.longs[at as usize];
+            for lane in 0..LANES {
+                out[lane] = row[lane].wrapping_add(access.offset);
+            }
+        }
+        Slot::Word(at) => {
+            let row = &ctx.warp.file.words[at as usize];
+            for lane in 0..LANES {
+                out[lane] = u64::from(row[lane].wrapping_add(access.offset as u32));
+            }
+        }
+        Slot::Pred(..) => {}
+    }
+    out
+}
+
+/// The lanes next to each other whose accesses lie next to each other: how many, from which lane on. One for none.
+#[inline(always)]
+fn adjacent(addresses: &Longs, mask: u32, size: u64) -> Option<(usize, usize)> {
+    let first = mask.trailing_zeros() as usize & 31;
+    let run = mask >> first;
+    if run & run.wrapping_add(1) != 0 {
+        return None;
+    }
+    let base = addresses[first].wrapping_sub(size * first as u64);
+    let mut off = 0;
+    for (lane, address) in addresses.iter().enumerate() {
+        let step = address ^ base.wrapping_add(size * lane as u64);
+        off |= if mask >> lane & 1 != 0 { step } else { 0 };
+    }
+    (off == 0).then_some((first, run.count_ones() as usize))
+}
+
+/// Whether all lanes of the mask lie in the view, aligned.
+#[inline(always)]
+fn all_inside(addresses: &Longs, mask: u32, view: &View, size: u64) -> bool {
+    if view.size < size {
+        return false;
+    }
+    let (last, low) = (view.size - size, size - 1);
+    let mut bad = false;
+    for (lane, address) in addresses.iter().enumerate() {
+        let outside = (address.wrapping_sub(view.base) > last) | (address & low != 0);
+        bad |= outside & (mask >> lane & 1 != 0);
+    }
+    !bad
+}
+
+/// A load.
+#[inline(always)]
+pub fn load(ctx: &mut Ctx, at: u32, mask: u32, pc: u32) {
+    let program = ctx.program;
+    let access = &program.accesses[at as usize];
+    let addresses = addresses(ctx, access);
+    let size = u64::from(access.bytes) * access.regs.len() as u64;
+    if ctx.world.stats.is_profiled() {
+        ctx.measure(access.space, &addresses, mask, size, pc);
+    }
+    let first = mask.trailing_zeros() as usize & 31;
+    let view = ctx.locate(access.space, addresses[first]);
+    match view {
+        Some(view) if view.owner.is_none() && all_inside(&addresses, mask, &view, size) => {
+            if !access.order.strong && view.stride == 0 && same(&addresses, first, mask) {
+                load_same(ctx, access, &addresses, mask, pc, &view);
+            } else if access.order.strong || view.stride != 0 {
+                load_each(ctx, access, &addresses, mask, pc, &view, size);
+            } else if let Some((lane, count)) = adjacent(&addresses, mask, size) {
+                load_run(ctx, access, &addresses, mask, pc, &view, (lane, count));
+            } else {
+                load_each(ctx, access, &addresses, mask, pc, &view, size);
+            }
+        }
+        _ => load_odd(ctx, access, &addresses, mask, pc, size),
+    }
+}
+
+/// Lanes side by side read bytes side by side.
+#[inline(always)]
+fn load_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, view: &View, run: (usize, usize)) {
+    let (lane, count) = run;
+    let size = access.bytes as usize * access.regs.len();
+    let from = (view.at + (addresses[lane] - view.base)) as usize;
+    let tag = ctx.tag(lane);
+    let checks = ctx.world.options.checks;
+    let Some(block) = ctx.block(view.block) else { return };
+    let written = !checks.memory || block.is_written(from, size * count);
+    let suspects = match checks.races {
+        true => block.shadow.visit(Visit::Read, from, size, count, tag, pc),
+        false => Vec::new(),
+    };
+    let stale = access.read_only && checks.races && block.shadow.is_stored(from, size * count);
+    if stale {
+        ctx.stale(lane, addresses[lane], pc);
+    }
+    if !written {
+        for lane in lanes(mask) {
+            let at = (view.at + (addresses[lane] - view.base)) as usize;
+            ctx.check_written(access, view.block, at, size, lane, addresses[lane], pc);
+        }
+    }
+    if !suspects.is_empty() {
+        ctx.judge(&suspects, view.block, Visit::Read, pc, false);
+    }
+    if access.bytes == 4 || access.bytes == 8 {
+        gather_run(ctx, access, view.block, from, run);
+    } else {
+        gather(ctx, access, mask, view, addresses);
+    }
+}
+
+/// Puts bytes side by side into the registers of lanes side by side.
+#[inline(always)]
+fn gather_run(ctx: &mut Ctx, access: &Access, block: BlockId, from: usize, (lane, count): (usize, usize)) {
+    let file = &mut ctx.warp.file;
+    let block = match block {
+        BlockId::Buffer(at) => ctx.world.buffers.get(at as usize),
+        BlockId::Shared(at) => ctx.world.shared.get(at as usize),
+        BlockId::Params => Some(&ctx.world.params),
+        BlockId::Arena | BlockId::Local => None,
+    };
+    let size = access.bytes as usize * access.regs.len();
+    let Some(bytes) = block.and_then(|block| block.bytes.get(from..from + size * count)) else {
+        return;
+    };
+    for (element, slot) in access.regs.iter().enumerate() {
+        let offset = element * access.bytes as usize;
+        match slot {
+            Some(Slot::Word(d)) => {
+                if let Some(row) = file.words[*d as usize].get_mut(lane..lane + count) {
+                    let words = bytes.chunks_exact(size).map(|chunk| word_at(chunk, offset));
+                    row.iter_mut().zip(words).for_each(|(to, word)| *to = word);
+                }
+            }
+            Some(Slot::Long(d)) => {
+                if let Some(row) = file.longs[*d as usize].get_mut(lane..lane + count) {
+                    for (to, chunk) in row.iter_mut().zip(bytes.chunks_exact(size)) {
+                        *to = match access.bytes {
+                            8 => u64::from(word_at(chunk, offset)) | u64::from(word_at(chunk, offset + 4)) << 32,
+                            _ => fill(access, u128::from(word_at(chunk, offset)), Slot::Long(*d)) as u64,
+                        };
+                    }
+                }
+            }
+            Some(slot) => {
+                for (nth, chunk) in bytes.chunks_exact(size).enumerate() {
+                    file.write(*slot, lane + nth, u64::from(word_at(chunk, offset)));
+                }
+            }
+            None => {}
+        }
+    }
+}
+
+/// Four bytes of a chunk, little end first.
+#[inline(always)]
+fn word_at(chunk: &[u8], offset: usize) -> u32 {
+    match chunk.get(offset..offset + 4).map(<[u8; 4]>::try_from) {
+        Some(Ok(bytes)) => u32::from_le_bytes(bytes),
+        _ => 0,
+    }
+}
+
+/// All lanes read one place.
+#[inline(always)]
+fn load_same(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, view: &View) {
+    let (first, last) = (
+        mask.trailing_zeros() as usize & 31,
+        31 - (mask.leading_zeros() as usize & 31),
+    );
+    let size = access.bytes as usize * access.regs.len();
+    let at = (view.at + (addresses[first] - view.base)) as usize;
+    let spot = Spot { block: view.block, at };
+    // Two readers stand for all: whoever writes is another thread than one of them.
+    ctx.visit(access, spot, size, first, addresses[first], pc, Visit::Read);
+    if last != first && matches!(view.block, BlockId::Buffer(_) | BlockId::Shared(_)) {
+        ctx.visit(access, spot, size, last, addresses[first], pc, Visit::Read);
+    }
+    for (element, slot) in access.regs.iter().enumerate() {
+        let Some(slot) = slot else { continue };
+        let place = at + element * access.bytes as usize;
+        let value = ctx
+            .block(view.block)
+            .map_or(0, |block| block.load(place, access.bytes as usize));
+        let value = fill(access, value, *slot);
+        match slot {
+            Slot::Word(d) => put(&mut ctx.warp.file.words[*d as usize], &[value as u32; LANES], mask),
+            Slot::Long(d) => put(&mut ctx.warp.file.longs[*d as usize], &[value as u64; LANES], mask),
+            slot => lanes(mask).for_each(|lane| ctx.warp.file.write_wide(*slot, lane, value)),
+        }
+    }
+}
+
+/// Puts what lies at the addresses into the registers.
+#[inline(always)]
+fn gather(ctx: &mut Ctx, access: &Access, mask: u32, view: &View, addresses: &Longs) {
+    let file = &mut ctx.warp.file;
+    let block = match view.block {
+        BlockId::Buffer(at) => ctx.world.buffers.get(at as usize),
+        BlockId::Shared(at) => ctx.world.shared.get(at as usize),
+        BlockId::Params => Some(&ctx.world.params),
+        BlockId::Arena => Some(&ctx.warp.arena),
+        BlockId::Local => Some(&ctx.warp.local),
+    };
+    let Some(block) = block else { return };
+    let bytes = block.bytes.as_slice();
+    let place = |lane: usize, element: usize| {
+        (view.at + view.stride * lane as u64 + addresses[lane].wrapping_sub(view.base)) as usize
+            + element * access.bytes as usize
+    };
+    for (element, slot) in access.regs.iter().enumerate() {
+        match slot {
+            None => {}
+            Some(Slot::Word(d)) if access.bytes == 4 => {
+                let row = &mut file.words[*d as usize];
+                for lane in lanes(mask) {
+                    let at = place(lane, element);
+                    if let Some(Ok(word)) = bytes.get(at..at + 4).map(<[u8; 4]>::try_from) {
+                        row[lane] = u32::from_le_bytes(word);
+                    }
+                }
+            }
+            Some(Slot::Long(d)) if access.bytes == 8 => {
+                let row = &mut file.longs[*d as usize];
+                for lane in lanes(mask) {
+                    let at = place(lane, element);
+                    if let Some(Ok(long)) = bytes.get(at..at + 8).map(<[u8; 8]>::try_from) {
+                        row[lane] = u64::from_le_bytes(long);
+                    }
+                }
+            }
+            Some(slot) => {
+                for lane in lanes(mask) {
+                    let value = block.load(place(lane, element), access.bytes as usize);
+                    file.write_wide(*slot, lane, fill(access, value, *slot));
+                }
+            }
+        }
+    }
+}
+
+/// Fills a register with a loaded element.
+pub fn fill(access: &Access, value: u128, slot: Slot) -> u128 {
+    if access.extend == Extend::Zero || access.bytes >= 8 {
+        return value;
+    }
+    let shift = 64 - 8 * access.bytes;
+    let value = ((value as u64) << shift) as i64 >> shift;
+    match slot {
+        Slot::Word(_) => u128::from(value as u32),
+        _ => u128::from(value as u64),
+    }
+}
+
+/// Lanes read wherever they do.
+#[inline(never)]
+fn load_each(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, view: &View, size: u64) {
+    let kind = if access.order.strong {
+        Visit::Atomic
+    } else {
+        Visit::Read
+    };
+    for lane in lanes(mask) {
+        let at = (view.at + view.stride * lane as u64 + (addresses[lane] - view.base)) as usize;
+        let spot = Spot { block: view.block, at };
+        ctx.visit(access, spot, size as usize, lane, addresses[lane], pc, kind);
+    }
+    gather(ctx, access, mask, view, addresses);
+}
+
+/// Lanes that do not all lead to one variable: each is looked at alone.
+#[inline(never)]
+fn load_odd(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, size: u64) {
+    let kind = if access.order.strong {
+        Visit::Atomic
+    } else {
+        Visit::Read
+    };
+    for lane in lanes(mask) {
+        let spot = ctx.spot(access.space, addresses[lane], size, lane, pc, false);
+        if let Some(spot) = spot {
+            ctx.visit(access, spot, size as usize, lane, addresses[lane], pc, kind);
+        }
+        for (element, slot) in access.regs.iter().enumerate() {
+            let Some(slot) = slot else { continue };
+            let value = spot.and_then(|spot| {
+                let at = spot.at + element * access.bytes as usize;
+                ctx.block(spot.block).map(|block| block.load(at, access.bytes as usize))
+            });
+            let value = fill(access, value.unwrap_or(0), *slot);
+            ctx.warp.file.write_wide(*slot, lane, value);
+        }
+    }
+}
+
+/// A store.
+#[inline(always)]
+pub fn store(ctx: &mut Ctx, at: u32, mask: u32, pc: u32) {
+    let program = ctx.program;
+    let access = &program.accesses[at as usize];
+    let addresses = addresses(ctx, access);
+    let size = u64::from(access.bytes) * access.regs.len() as u64;
+    if ctx.world.stats.is_profiled() {
+        ctx.measure(access.space, &addresses, mask, size, pc);
+    }
+    let first = mask.trailing_zeros() as usize & 31;
+    let view = ctx.locate(access.space, addresses[first]);
+    if let Some(view) = view
+        && view.owner.is_none()
+        && !access.order.strong
+        && view.stride == 0
+        && ctx.may_write(access.space, view.block)
+        && all_inside(&addresses, mask, &view, size)
+        && let Some(run) = adjacent(&addresses, mask, size)
+    {
+        return store_run(ctx, access, &addresses, mask, pc, &view, run);
+    }
+    store_odd(ctx, access, &addresses, mask, pc, size);
+}
+
+#[inline(always)]
+fn store_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, view: &View, run: (usize, usize)) {
+    let (lane, count) = run;
+    let size = access.bytes as usize * access.regs.len();
+    let to = (view.at + (addresses[lane] - view.base)) as usize;
+    let tag = ctx.tag(lane);
+    let races = ctx.world.options.checks.races;
+    let Some(block) = ctx.block(view.block) else { return };
+    if races {
+        let suspects = block.shadow.visit(Visit::Write, to, size, count, tag, pc);
+        if !suspects.is_empty() {
+            let same = same_values(ctx, access, addresses, mask, view);
+            ctx.judge(&suspects, view.block, Visit::Write, pc, same);
+        }
+    }
+    if access.bytes == 4 {
+        scatter_run(ctx, access, view.block, to, run);
+    } else {
+        scatter(ctx, access, addresses, mask, view);
+    }
+    if let Some(block) = ctx.block(view.block) {
+        block.mark(to, size * count);
+    }
+}
+
+/// Writes the registers of lanes side by side to bytes side by side.
+#[inline(always)]
+fn scatter_run(ctx: &mut Ctx, access: &Access, block: BlockId, to: usize, (lane, count): (usize, usize)) {
+    let file = &ctx.warp.file;
+    let block = match block {
+        BlockId::Buffer(at) => ctx.world.buffers.get_mut(at as usize),
+        BlockId::Shared(at) => ctx.world.shared.get_mut(at as usize),
+        _ => None,
+    };
+    let size = 4 * access.regs.len();
+    let Some(bytes) = block.and_then(|block| block.bytes.get_mut(to..to + size * count)) else {
+        return;
+    };
+    for (element, slot) in access.regs.iter().enumerate() {
+        let range = element * 4..element * 4 + 4;
+        match slot {
+            Some(Slot::Word(a)) => {
+                let row = file.words[*a as usize].iter().skip(lane);
+                for (chunk, word) in bytes.chunks_exact_mut(size).zip(row) {
+                    if let Some(place) = chunk.get_mut(range.clone()) {
+                        place.copy_from_slice(&word.to_le_bytes());
+                    }
+                }
+            }
+            Some(slot) => {
+                for (nth, chunk) in bytes.chunks_exact_mut(size).enumerate() {
+                    if let Some(place) = chunk.get_mut(range.clone()) {
+                        place.copy_from_slice(&(file.read(*slot, lane + nth) as u32).to_le_bytes());
+                    }
+                }
+            }
+            None => {}
+        }
+    }
+}
+
+/// Whether the lanes write what is there already.
+#[cold]
+fn same_values(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, view: &View) -> bool {
+    lanes(mask).all(|lane| {
+        let at = (view.at + (addresses[lane] - view.base)) as usize;
+        ctx.holds_already(access, Spot { block: view.block, at }, lane)
+    })
+}
+
+#[inline(always)]
+fn scatter(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, view: &View) {
+    let file = &ctx.warp.file;
+    let block = match view.block {
+        BlockId::Buffer(at) => ctx.world.buffers.get_mut(at as usize),
+        BlockId::Shared(at) => ctx.world.shared.get_mut(at as usize),
+        _ => None,
+    };
+    let Some(block) = block else { return };
+    for (element, slot) in access.regs.iter().enumerate() {
+        let offset = element * access.bytes as usize;
+        let place = |lane: usize| (view.at + addresses[lane].wrapping_sub(view.base)) as usize + offset;
+        match slot {
+            None => {}
+            Some(Slot::Word(a)) if access.bytes == 4 => {
+                let row = &file.words[*a as usize];
+                for lane in lanes(mask) {
+                    let at = place(lane);
+                    if let Some(bytes) = block.bytes.get_mut(at..at + 4) {
+                        bytes.copy_from_slice(&row[lane].to_le_bytes());
+                    }
+                }
+            }
+            Some(slot) => {
+                let size = access.bytes as usize;
+                for lane in lanes(mask) {
+                    let (at, value) = (place(lane), file.read_wide(*slot, lane).to_le_bytes());
+                    if let (Some(to), Some(from)) = (block.bytes.get_mut(at..at + size), value.get(..size)) {
+                        to.copy_from_slice(from);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[inline(never)]
+fn store_odd(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, size: u64) {
+    let kind = if access.order.strong {
+        Visit::Atomic
+    } else {
+        Visit::Write
+    };
+    for lane in lanes(mask) {
+        let Some(spot) = ctx.spot(access.space, addresses[lane], size, lane, pc, true) else {
+            continue;
+        };
+        ctx.visit(access, spot, size as usize, lane, addresses[lane], pc, kind);
+        for (element, slot) in access.regs.iter().enumerate() {
+            let Some(slot) = slot else { continue };
+            let value = ctx.warp.file.read_wide(*slot, lane);
+            let at = spot.at + element * access.bytes as usize;
+            if let Some(block) = ctx.block(spot.block) {
+                block.store(at, access.bytes as usize, value);
+            }
+        }
+    }
+}
+
+impl Ctx<'_> {
+    /// Where one lane's access leads, if it is in order; else says what is wrong.
+    pub fn spot(&mut self, space: Space, address: u64, size: u64, lane: usize, pc: u32, write: bool) -> Option<Spot> {
+        let found = self.locate(space, address);
+        let inside = |view: &View| address.wrapping_sub(view.base) <= view.size.wrapping_sub(size) && view.size >= size;
+        let Some(view) = found.filter(inside) else {
+            self.out_of_bounds(space, address, size, lane, pc, write);
+            return None;
+        };
+        if !address.is_multiple_of(size) {
+            self.misaligned(address, size, lane, pc);
+            return None;
+        }
+        if write && !self.may_write(space, view.block) {
+            let message = "a store to memory that cannot be written";
+            let fault = Fault::new(codes::ISA017, Level::Error, self.site(pc), message);
+            self.report(fault.thread(self.thread(lane)).address(address));
+            return None;
+        }
+        let mine = self.warp.index * 32 + lane as u32;
+        if let Some(owner) = view.owner.filter(|owner| *owner != mine) {
+            self.foreign_local(address, owner, lane, pc);
+            return None;
+        }
+        let at = view.at + view.stride * lane as u64 + (address - view.base);
+        Some(Spot {
+            block: view.block,
+            at: at as usize,
+        })
+    }
+
+    /// Checks and notes one lane's access.
+    #[allow(clippy::too_many_arguments)]
+    pub fn visit(&mut self, access: &Access, spot: Spot, size: usize, lane: usize, address: u64, pc: u32, kind: Visit) {
+        let reads = kind != Visit::Write;
+        if reads && !(kind == Visit::Atomic && access.order.release) {
+            self.check_written(access, spot.block, spot.at, size, lane, address, pc);
+        }
+        if !self.world.options.checks.races || !matches!(spot.block, BlockId::Buffer(_) | BlockId::Shared(_)) {
+            return;
+        }
+        if access.order.strong {
+            self.synchronise(access.order, (spot.block, spot.at), kind);
+        }
+        let tag = self.tag(lane);
+        let suspects = match self.block(spot.block) {
+            Some(block) => block.shadow.visit(kind, spot.at, size, 1, tag, pc),
+            None => return,
+        };
+        if access.read_only
+            && self
+                .block(spot.block)
+                .is_some_and(|block| block.shadow.is_stored(spot.at, size))
+        {
+            self.stale(lane, address, pc);
+        }
+        if !suspects.is_empty() {
+            let same = kind == Visit::Write && self.holds_already(access, spot, lane);
+            self.judge(&suspects, spot.block, kind, pc, same);
+        }
+    }
+
+    /// Whether memory holds already what the lane is about to write.
+    fn holds_already(&mut self, access: &Access, spot: Spot, lane: usize) -> bool {
+        let size = access.bytes as usize;
+        access.regs.iter().enumerate().all(|(element, slot)| {
+            let Some(slot) = slot else { return true };
+            let value = self.warp.file.read_wide(*slot, lane);
+            let value = if size < 16 {
+                value & ((1 << (8 * size)) - 1)
+            } else {
+                value
+            };
+            let block = self.block(spot.block);
+            block.is_some_and(|block| block.load(spot.at + element * size, size) == value)
+        })
+    }
+
+    /// Reports a read of memory that nobody has written.
+    #[allow(clippy::too_many_arguments)]
+    pub fn check_written(
+        &mut self,
+        access: &Access,
+        id: BlockId,
+        at: usize,
+        size: usize,
+        lane: usize,
+        address: u64,
+        pc: u32,
+    ) {
+        if !self.world.options.checks.memory {
+            return;
+        }
+        let written = self.block(id).is_none_or(|block| block.is_written(at, size));
+        if written {
+            return;
+        }
+        if self.in_flight(id, at, size, lane, address, pc) {
+            return;
+        }
+        let what = self.describe(access.space, address);
+        let message = format!("reads {size} bytes that nothing has written{what}");
+        let fault = Fault::new(codes::FLOW004, Level::Error, self.site(pc), message);
+        self.report(fault.thread(self.thread(lane)).address(address));
+    }
+}

@@ -1,0 +1,32 @@
+//! Execution: the state of a grid, and what instructions do to it.
+//!
+//! A warp is a list of splits: lanes that are at one place together. The split that is deepest in calls and lowest in the
+//! code runs, splits that meet merge, and one that goes round and round gives way now and then. So lanes come together
+//! again where compilers expect it, and still none waits for one that waits for it.
+
+mod access;
+mod atomic;
+mod barrier;
+mod calls;
+mod clock;
+mod cluster;
+mod convergence;
+mod copies;
+mod fast;
+mod flow;
+mod grid;
+mod joins;
+mod locate;
+mod matrix;
+mod mbarrier;
+mod print;
+mod race;
+mod special;
+mod state;
+mod stuck;
+mod together;
+mod traffic;
+mod warpgroup;
+
+pub use grid::run;
+pub use state::{BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};

@@ -1,0 +1,273 @@
+//! What lanes of a warp do together: `shfl`, `vote`, `match`, `redux`, `elect`, `bar.warp.sync`.
+//!
+//! Lanes wait until all lanes that their mask names have come, or have exited. They need not come to one instruction.
+
+use super::super::fault::{Fault, codes};
+use super::super::lanes::{LANES, Longs, Slot, lanes};
+use super::super::program::{Op, Rare, Shuffle, Together, Vote};
+use super::state::{Ctx, Split, Wait};
+use crate::ptx::diag::Level;
+
+/// Lanes that execute one instruction together with others.
+#[derive(Clone, Copy)]
+struct Party<'p> {
+    what: &'p Together,
+    split: Split,
+}
+
+impl Ctx<'_> {
+    /// Lanes come to such an instruction.
+    pub fn together(&mut self, what: &Together, mask: Option<Slot>, split: Split) {
+        let Some(mask) = mask else {
+            self.perform(&[Party { what, split }], split.mask);
+            return self.go_on(split, split.mask);
+        };
+        let mut left = split.mask;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize & 31;
+            let named = self.warp.file.read(mask, lane) as u32;
+            let group = self.lanes_with(mask, named, left);
+            left &= !group;
+            self.meet(what, named, Split { mask: group, ..split });
+        }
+    }
+
+    /// The lanes of a set whose mask is that.
+    fn lanes_with(&self, mask: Slot, named: u32, among: u32) -> u32 {
+        lanes(among).fold(0, |set, lane| {
+            let same = self.warp.file.read(mask, lane) as u32 == named;
+            set | u32::from(same) << lane
+        })
+    }
+
+    fn meet(&mut self, what: &Together, named: u32, split: Split) {
+        let outside = split.mask & !named;
+        if outside != 0 {
+            self.mask_fault(named, outside, split);
+        }
+        let needed = named & self.warp.live;
+        if needed & !split.mask == 0 {
+            self.perform(&[Party { what, split }], needed | split.mask);
+            return self.go_on(split, split.mask);
+        }
+        self.warp.splits.push(Split {
+            wait: Wait::Together,
+            ..split
+        });
+    }
+
+    fn mask_fault(&mut self, named: u32, outside: u32, split: Split) {
+        let lane = outside.trailing_zeros() as usize & 31;
+        let (code, message) = match named {
+            0 => (codes::WARP005, "the mask names no lane".to_owned()),
+            _ => (
+                codes::WARP002,
+                format!("lane {lane} executes this with the mask {named:#010x}, which does not name it"),
+            ),
+        };
+        let fault = Fault::new(code, Level::Error, self.site(split.pc), message);
+        self.report(fault.thread(self.thread(lane)));
+    }
+
+    /// When no split can run: whether lanes that wait at different instructions have all come together.
+    pub fn come_together(&mut self) -> bool {
+        let program = self.program;
+        let waiting: Vec<Split> = self
+            .warp
+            .splits
+            .iter()
+            .filter(|split| split.wait == Wait::Together)
+            .copied()
+            .collect();
+        for first in &waiting {
+            let Some((what, Some(mask))) = self.together_at(program, first.pc) else {
+                continue;
+            };
+            let lane = first.mask.trailing_zeros() as usize & 31;
+            let named = self.warp.file.read(mask, lane) as u32;
+            let mut parties = Vec::new();
+            let mut came = 0;
+            for split in &waiting {
+                let Some((other, Some(mask))) = self.together_at(program, split.pc) else {
+                    continue;
+                };
+                let lane = split.mask.trailing_zeros() as usize & 31;
+                let same_kind = std::mem::discriminant(other) == std::mem::discriminant(what);
+                if same_kind && self.warp.file.read(mask, lane) as u32 == named {
+                    came |= split.mask;
+                    parties.push(Party {
+                        what: other,
+                        split: *split,
+                    });
+                }
+            }
+            if named & self.warp.live & !came == 0 {
+                self.release(&parties, came);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn together_at<'p>(
+        &self,
+        program: &'p super::super::program::Program,
+        pc: u32,
+    ) -> Option<(&'p Together, Option<Slot>)> {
+        match program.code.get(pc as usize)?.op {
+            Op::Rare(at) => match program.rares.get(at as usize)? {
+                Rare::Together(what, mask) => Some((what, *mask)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn release(&mut self, parties: &[Party], came: u32) {
+        if let [first, second, ..] = parties
+            && first.split.pc != second.split.pc
+            && !matches!(first.what, Together::Sync)
+        {
+            let lane = first.split.mask.trailing_zeros() as usize & 31;
+            let message = "lanes of one warp meet here and at another instruction with one mask";
+            let fault = Fault::new(codes::WARP008, Level::Error, self.site(first.split.pc), message);
+            let (there, other) = (
+                self.site(second.split.pc),
+                second.split.mask.trailing_zeros() as usize & 31,
+            );
+            let (me, other) = (self.thread(lane), self.thread(other));
+            self.report(
+                fault
+                    .thread(me)
+                    .other(Some(there), Some(other), format!("{other} is here")),
+            );
+        }
+        self.perform(parties, came);
+        for party in parties {
+            self.warp.splits.retain(|split| *split != party.split);
+            self.go_on(party.split, party.split.mask);
+        }
+    }
+
+    /// Does it for all who came.
+    fn perform(&mut self, parties: &[Party], came: u32) {
+        for party in parties {
+            let mut values: Longs = [0; LANES];
+            for giver in parties {
+                let slot = match giver.what {
+                    Together::Shuffle { a, .. }
+                    | Together::Vote { a, .. }
+                    | Together::MatchAny { a, .. }
+                    | Together::MatchAll { a, .. }
+                    | Together::Redux { a, .. } => *a,
+                    Together::Sync | Together::Elect { .. } | Together::Matrix(_) => continue,
+                };
+                for lane in lanes(giver.split.mask) {
+                    values[lane] = self.warp.file.read(slot, lane);
+                }
+            }
+            self.results(party, &values, came);
+        }
+        if parties.iter().any(|party| matches!(party.what, Together::Sync)) {
+            self.warp.clock += 1;
+        }
+    }
+
+    fn results(&mut self, party: &Party, values: &Longs, came: u32) {
+        let mask = party.split.mask;
+        let held = |bit: u64| lanes(came).fold(0u32, |set, lane| set | u32::from(values[lane] == bit) << lane);
+        match party.what {
+            Together::Sync => {}
+            Together::Shuffle {
+                mode,
+                d,
+                valid,
+                a: _,
+                b,
+                c,
+            } => {
+                self.shuffle(party.split, *mode, (*d, *valid), (*b, *c), values, came);
+            }
+            Together::Vote { kind, d, .. } => {
+                let yes = held(1);
+                let value = match kind {
+                    Vote::All => u64::from(yes == came),
+                    Vote::Any => u64::from(yes != 0),
+                    Vote::Uni => u64::from(yes == 0 || yes == came),
+                    Vote::Ballot => u64::from(yes),
+                };
+                lanes(mask).for_each(|lane| self.warp.file.write(*d, lane, value));
+            }
+            Together::MatchAny { d, .. } => {
+                for lane in lanes(mask) {
+                    self.warp.file.write(*d, lane, u64::from(held(values[lane])));
+                }
+            }
+            Together::MatchAll { d, pred, .. } => {
+                let first = came.trailing_zeros() as usize & 31;
+                let all = held(values[first]) == came;
+                for lane in lanes(mask) {
+                    self.warp.file.write(*d, lane, if all { u64::from(came) } else { 0 });
+                    if let Some(pred) = pred {
+                        self.warp.file.write(*pred, lane, u64::from(all));
+                    }
+                }
+            }
+            Together::Redux { f, d, .. } => {
+                let all = lanes(came).map(|lane| values[lane] as u32).reduce(*f).unwrap_or(0);
+                lanes(mask).for_each(|lane| self.warp.file.write(*d, lane, u64::from(all)));
+            }
+            Together::Elect { d, pred } => {
+                let leader = came.trailing_zeros();
+                for lane in lanes(mask) {
+                    self.warp.file.write(*d, lane, u64::from(leader));
+                    self.warp.file.write(*pred, lane, u64::from(lane as u32 == leader));
+                }
+            }
+            Together::Matrix(at) => self.matrix(*at, party.split),
+        }
+    }
+
+    fn shuffle(
+        &mut self,
+        split: Split,
+        mode: Shuffle,
+        (d, valid): (Slot, Option<Slot>),
+        (b, c): (Slot, Slot),
+        values: &Longs,
+        came: u32,
+    ) {
+        let mut absent = 0u32;
+        for lane in lanes(split.mask) {
+            let b = self.warp.file.read(b, lane) as u32 & 31;
+            let c = self.warp.file.read(c, lane) as u32;
+            let (own, clamp, segment) = (lane as u32, c & 31, c >> 8 & 31);
+            let most = (own & segment) | (clamp & !segment);
+            let least = own & segment;
+            let (from, inside) = match mode {
+                Shuffle::Up => (own.wrapping_sub(b), own as i32 - b as i32 >= most as i32),
+                Shuffle::Down => (own + b, own + b <= most),
+                Shuffle::Bfly => (own ^ b, own ^ b <= most),
+                Shuffle::Idx => (least | (b & !segment), least | (b & !segment) <= most),
+            };
+            let from = if inside { from & 31 } else { own };
+            let mut value = values[from as usize];
+            if came >> from & 1 == 0 {
+                absent |= 1 << lane;
+                value = self.world.garbage & u64::from(u32::MAX);
+            }
+            self.warp.file.write(d, lane, value);
+            if let Some(valid) = valid {
+                self.warp.file.write(valid, lane, u64::from(inside));
+            }
+        }
+        if absent != 0 {
+            let lane = absent.trailing_zeros() as usize & 31;
+            let message = format!(
+                "lane {lane} reads a lane that does not take part (lanes {came:#010x} do), and its value is used"
+            );
+            let fault = Fault::new(codes::WARP003, Level::Error, self.site(split.pc), message);
+            self.world.doubt(fault.thread(self.thread(lane)));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A piece of memory: bytes, which of them have been written, and who touched them.
+
+use super::Shadow;
+
+/// Memory without holes.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// One bit a byte; `None` where all of it has been written.
+    written: Option<Vec<u64>>,
+    /// Who touched it.
+    pub shadow: Shadow,
+    /// How often each byte was stored to, where that is counted.
+    pub stores: Option<Vec<u8>>,
+}
+
+/// What bytes nobody has written hold: a pattern that stands out.
+const POISON: u8 = 0xA5;
+
+impl Block {
+    /// Memory that holds these bytes.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Block {
+            shadow: Shadow::new(bytes.len()),
+            written: None,
+            stores: None,
+            bytes,
+        }
+    }
+
+    /// Memory that nobody has written.
+    pub fn unwritten(len: usize) -> Self {
+        Block {
+            written: Some(vec![0; len / 64 + 2]),
+            ..Block::new(vec![POISON; len])
+        }
+    }
+
+    /// Makes it as new, unwritten.
+    pub fn renew(&mut self) {
+        self.bytes.fill(POISON);
+        self.written = Some(vec![0; self.bytes.len() / 64 + 2]);
+        self.shadow.clear();
+    }
+
+    /// Whether all of these bytes have been written.
+    #[inline(always)]
+    pub fn is_written(&self, at: usize, len: usize) -> bool {
+        let Some(written) = &self.written else { return true };
+        if len <= 64 {
+            let (word, bit) = (at / 64, at % 64);
+            let (Some(low), Some(high)) = (written.get(word), written.get(word + 1)) else {
+                return false;
+            };
+            let bits = (u128::from(*low) | u128::from(*high) << 64) >> bit;
+            let want = ((1u128 << len) - 1) as u64;
+            bits as u64 & want == want
+        } else {
+            (0..len)
+                .step_by(64)
+                .all(|part| self.is_written(at + part, (len - part).min(64)))
+        }
+    }
+
+    /// Notes that these bytes are written.
+    #[inline(always)]
+    pub fn mark(&mut self, at: usize, len: usize) {
+        if let Some(stores) = &mut self.stores {
+            let range = stores.get_mut(at..at + len).into_iter().flatten();
+            range.for_each(|count| *count = count.saturating_add(1));
+        }
+        let Some(written) = &mut self.written else { return };
+        let mut part = 0;
+        while part < len {
+            let size = (len - part).min(64);
+            let (word, bit) = ((at + part) / 64, (at + part) % 64);
+            let bits = ((1u128 << size) - 1) << bit;
+            if let Some(low) = written.get_mut(word) {
+                *low |= bits as u64;
+            }
+            if let Some(high) = written.get_mut(word + 1) {
+                *high |= (bits >> 64) as u64;
+            }
+            part += size;
+        }
+    }
+
+    /// Notes that these bytes hold nothing anybody may read.
+    pub fn unmark(&mut self, at: usize, len: usize) {
+        let words = self.bytes.len() / 64 + 2;
+        let written = self.written.get_or_insert_with(|| vec![u64::MAX; words]);
+        for byte in at..at + len {
+            if let Some(word) = written.get_mut(byte / 64) {
+                *word &= !(1 << (byte % 64));
+            }
+        }
+    }
+
+    /// Up to 16 bytes as a number, little end first; bytes outside are zero.
+    #[inline(always)]
+    pub fn load(&self, at: usize, len: usize) -> u128 {
+        let mut out = [0; 16];
+        if let Some(bytes) = self.bytes.get(at..at + len) {
+            for (to, from) in out.iter_mut().zip(bytes) {
+                *to = *from;
+            }
+        }
+        u128::from_le_bytes(out)
+    }
+
+    /// Writes up to 16 bytes; those outside are dropped.
+    #[inline(always)]
+    pub fn store(&mut self, at: usize, len: usize, value: u128) {
+        if let Some(bytes) = self.bytes.get_mut(at..at + len) {
+            for (to, from) in bytes.iter_mut().zip(value.to_le_bytes()) {
+                *to = from;
+            }
+            self.mark(at, len);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_bytes_are_known_across_words() {
+        let mut block = Block::unwritten(300);
+        assert!(!block.is_written(0, 1));
+        block.mark(60, 70);
+        assert!(block.is_written(60, 70) && block.is_written(64, 64) && block.is_written(129, 1));
+        assert!(!block.is_written(59, 2) && !block.is_written(100, 31) && !block.is_written(60, 200));
+        block.unmark(64, 1);
+        assert!(!block.is_written(60, 8) && block.is_written(65, 8));
+    }
+
+    #[test]
+    fn numbers_come_back() {
+        let mut block = Block::unwritten(32);
+        block.store(3, 8, 0x0102_0304_0506_0708);
+        assert_eq!(block.load(3, 8), 0x0102_0304_0506_0708);
+        assert_eq!(block.load(3, 2), 0x0708);
+        assert_eq!(block.load(30, 8), 0, "outside");
+        assert!(block.is_written(3, 8) && !block.is_written(2, 1) && !block.is_written(11, 1));
+    }
+}
