@@ -107,9 +107,12 @@ impl Ctx<'_> {
 
     #[inline(always)]
     fn is_constant(&self, block: u32) -> bool {
-        let home = Home::Buffer(block);
-        let regions = self.program.layout.constant.regions();
-        !regions.is_empty() && regions.iter().any(|region| region.home == home)
+        self.program
+            .layout
+            .read_only
+            .get(block as usize)
+            .copied()
+            .unwrap_or(false)
     }
 
     /// Says in words where an address lies.
