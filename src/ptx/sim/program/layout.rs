@@ -238,6 +238,7 @@ impl Layout {
                 }
                 InitValue::Imm(imm) => immediate(*imm, variable.ty),
                 InitValue::Symbol(symbol) => self.symbol_value(module, symbol)?,
+                InitValue::Field(field) => return Err(format!("a texture, sampler or surface with `{field}`")),
             };
             for (to, from) in place.iter_mut().zip(number.to_le_bytes()) {
                 *to = from;
