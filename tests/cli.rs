@@ -21,6 +21,8 @@ mod fmt;
 mod formats;
 #[path = "cli/json.rs"]
 mod json;
+#[path = "cli/origins.rs"]
+mod origins;
 #[path = "cli/readme.rs"]
 mod readme;
 #[path = "cli/repair.rs"]

@@ -162,10 +162,11 @@ pub fn lint(text: &str) -> bool {
         0 => Launch {
             block: Some([48, 2, 1]),
             grid: Some([3, 1, 1]),
+            ..Launch::default()
         },
         1 => Launch {
             block: Some([32, 1, 1]),
-            grid: None,
+            ..Launch::default()
         },
         _ => Launch::default(),
     };

@@ -98,13 +98,13 @@ fn plan(text: &str) -> Plan {
 fn run(text: &str, plan: &Plan, schedule: u64) -> Result<Outcome, Stopped> {
     let parsed = parse(text);
     assert!(parsed.diags.is_empty(), "{:?}", parsed.diags);
-    let entries = parsed
+    let mut entries = parsed
         .module
         .functions
         .iter()
         .filter(|function| function.body.is_some());
     let kernel = entries
-        .last()
+        .next_back()
         .map(|function| parsed.module.name(function.symbol))
         .unwrap();
     let launch = Launch {

@@ -206,6 +206,24 @@ impl Product {
     }
 }
 
+/// The left factor of `mma.sp.m16n8k16` of 16-bit elements as a dense one would be held. Of each four elements of a row two
+/// are there; `metadata` holds their places, four bits for each two, in one of each four lanes, which `selector` says.
+pub fn densify(a: &[Lanes], metadata: &Lanes, selector: u32) -> [Lanes; 4] {
+    let mut dense = [[0; 32]; 4];
+    for (lane, half) in (0..32usize).flat_map(|lane| [(lane, 0), (lane, 1)]) {
+        let (group, chunk) = (lane & !3, lane & 3);
+        let places = metadata[group | (selector & 3) as usize] >> (16 * half + 4 * chunk);
+        let pair = lane_of(a, half as u32, lane as u32);
+        for element in 0..2 {
+            let place = (places >> (2 * element) & 3) as usize;
+            let k = 4 * chunk + place;
+            let value = (pair >> (16 * element) & 0xffff) << (16 * (k & 1));
+            dense[half + (k >> 3 << 1)][group | (k & 7) >> 1] |= value;
+        }
+    }
+    dense
+}
+
 /// The number an element's bits stand for. What of a `.tf32` is below its precision is ignored, as hardware does; fp4 in a
 /// slot of eight bits stands in the middle.
 #[inline(always)]

@@ -14,6 +14,7 @@ mod header;
 mod labels;
 pub(in crate::ptx) mod lexer;
 mod names;
+mod opaque;
 mod operand;
 mod pieces;
 mod plain;
@@ -113,6 +114,8 @@ struct Parser<'t> {
     untold: usize,
     /// What stands for a header that is not there; a whole module brings its own.
     missing: Option<Header>,
+    /// Whether a directive of the header could not be read, which has been reported.
+    is_header_broken: bool,
     out: Parsed,
 }
 
@@ -131,6 +134,7 @@ impl<'t> Parser<'t> {
             depth: 0,
             untold: 0,
             missing: None,
+            is_header_broken: false,
             out: Parsed::default(),
         }
     }
@@ -222,6 +226,12 @@ impl<'t> Parser<'t> {
     }
 
     fn report(&mut self, diag: Diag) {
+        // What comes of one token that nobody expected is one error.
+        let syntax = |diag: &Diag| diag.code == codes::SYN001;
+        let last = self.out.diags.last();
+        if syntax(&diag) && last.is_some_and(|last| syntax(last) && last.span.start == diag.span.start) {
+            return;
+        }
         if self.out.diags.len() < MOST_ERRORS {
             self.out.diags.push(diag);
         } else {

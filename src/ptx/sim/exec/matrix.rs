@@ -8,7 +8,7 @@ use super::access::addresses;
 use super::state::{Ctx, Split};
 use crate::ptx::diag::Level;
 use crate::ptx::num::matrix::{Fragment, transpose};
-use crate::ptx::num::tensor::{Scales, doubles};
+use crate::ptx::num::tensor::{Scales, densify, doubles};
 use smallvec::SmallVec;
 
 impl Ctx<'_> {
@@ -33,6 +33,13 @@ impl Ctx<'_> {
                 for (row, value) in rows[0].iter().zip(&out) {
                     self.put_long(*row, value, split.mask);
                 }
+            }
+            Matrix::Sparse(product, rows, metadata, selector) => {
+                let metadata = self.warp.file.words.get(*metadata as usize).copied();
+                let metadata = metadata.unwrap_or([0; 32]);
+                self.on_words(rows, split.mask, |[a, b, c], d| {
+                    product.apply(&densify(a, &metadata, *selector), b, c, d);
+                });
             }
             Matrix::Warpgroup(group) => self.warpgroup(group, split),
             Matrix::Scaled(scaled) => self.scaled(scaled, split.mask),

@@ -23,6 +23,8 @@ pub type Fragments = [Rows; 4];
 pub enum Matrix {
     /// A product of elements of at most 32 bits.
     Product(Product, Fragments),
+    /// A product whose left factor is sparse: the row of the metadata, and the selector.
+    Sparse(Product, Fragments, u32, u32),
     /// A product with scales.
     Scaled(Box<Scaled>),
     /// A warp's part of a product of four warps.
@@ -147,10 +149,7 @@ impl Decoder<'_> {
         if inst.op.has("block_scale") && !inst.op.mods().any(|name| name.starts_with("sp")) {
             return self.scaled(inst);
         }
-        let odd = |name: &&str| name.starts_with("sp") || *name == "block_scale";
-        if let Some(name) = inst.op.mods().find(odd) {
-            return Err(format!("`.{name}`"));
-        }
+        let sparse = inst.op.mods().find(|name| name.starts_with("sp"));
         let satfinite = inst.op.has("satfinite");
         let shape = inst.op.mods().find_map(Shape::from_name).ok_or("its shape")?;
         let [d, a, b, c] = match *inst.op.types.as_slice() {
@@ -194,7 +193,16 @@ impl Decoder<'_> {
             satfinite,
             bits: if inst.op.has("and") { BitOp::And } else { BitOp::Xor },
         };
-        Ok(Matrix::Product(product, fragments))
+        let Some(sparse) = sparse else {
+            return Ok(Matrix::Product(product, fragments));
+        };
+        // How other shapes hold their metadata the ISA shows in figures only.
+        if inst.op.has("block_scale") || product.slot != 16 || shape.k != 16 {
+            return Err(format!("`.{sparse}` of this shape and type"));
+        }
+        let metadata = word(self.arg(inst, 4, Type::B32)?)?;
+        let selector = inst.operands.get(5).and_then(Operand::as_int).ok_or("its selector")?;
+        Ok(Matrix::Sparse(product, fragments, metadata, selector as u32))
     }
 
     /// `mma` with `.block_scale`.
