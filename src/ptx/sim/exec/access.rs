@@ -153,16 +153,18 @@ fn gather_run(ctx: &mut Ctx, access: &Access, block: BlockId, from: usize, (lane
         match slot {
             Some(Slot::Word(d)) => {
                 if let Some(row) = file.words[*d as usize].get_mut(lane..lane + count) {
-                    let words = bytes.chunks_exact(size).map(|chunk| word_at(chunk, offset));
-                    row.iter_mut().zip(words).for_each(|(to, word)| *to = word);
+                    for (nth, to) in row.iter_mut().enumerate() {
+                        *to = word_at(bytes, nth * size + offset);
+                    }
                 }
             }
             Some(Slot::Long(d)) => {
                 if let Some(row) = file.longs[*d as usize].get_mut(lane..lane + count) {
-                    for (to, chunk) in row.iter_mut().zip(bytes.chunks_exact(size)) {
+                    for (nth, to) in row.iter_mut().enumerate() {
+                        let at = nth * size + offset;
                         *to = match access.bytes {
-                            8 => u64::from(word_at(chunk, offset)) | u64::from(word_at(chunk, offset + 4)) << 32,
-                            _ => fill(access, u128::from(word_at(chunk, offset)), Slot::Long(*d)) as u64,
+                            8 => u64::from(word_at(bytes, at)) | u64::from(word_at(bytes, at + 4)) << 32,
+                            _ => fill(access, u128::from(word_at(bytes, at)), Slot::Long(*d)) as u64,
                         };
                     }
                 }
@@ -385,10 +387,11 @@ fn scatter_run(ctx: &mut Ctx, access: &Access, block: BlockId, to: usize, (lane,
         let range = element * 4..element * 4 + 4;
         match slot {
             Some(Slot::Word(a)) => {
-                let row = file.words[*a as usize].iter().skip(lane);
-                for (chunk, word) in bytes.chunks_exact_mut(size).zip(row) {
-                    if let Some(place) = chunk.get_mut(range.clone()) {
-                        place.copy_from_slice(&word.to_le_bytes());
+                let row = &file.words[*a as usize];
+                for nth in 0..count {
+                    let at = nth * size + range.start;
+                    if let Some(place) = bytes.get_mut(at..at + 4) {
+                        place.copy_from_slice(&row[(lane + nth) & 31].to_le_bytes());
                     }
                 }
             }
