@@ -12,7 +12,6 @@
 )]
 
 #[path = "../tests/common/mod.rs"]
-#[allow(dead_code, reason = "a bench needs little of it")]
 mod common;
 
 use ptxgen::ptx::lint::{Options, lint_with};
