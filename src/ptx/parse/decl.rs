@@ -388,11 +388,15 @@ impl<'t> Parser<'t> {
 
     /// `.reg .b32 %r<8>, %x;`, the directive at hand. `None` if it declares nothing.
     pub(super) fn registers(&mut self) -> Option<RegLine> {
+        let start = self.token.span.start;
         let head = self.variable_head(Space::Reg, Linkage::None, false);
         let Some(head) = head else {
             self.skip_statement();
             return None;
         };
+        if head.ty == Type::Pred && head.lanes > 1 {
+            self.error(codes::ISA013, self.since(start), "there are no vectors of predicates");
+        }
         let mut line = RegLine {
             ty: head.ty,
             lanes: head.lanes,
@@ -403,6 +407,7 @@ impl<'t> Parser<'t> {
             let bank = if is_bank { self.bank_size() } else { None };
             if is_bank && bank.is_none() {
                 self.skip_statement();
+                self.skipped.push(self.since(start));
                 return Some(line);
             }
             match bank {

@@ -88,7 +88,8 @@ impl<'t> Parser<'t> {
 
     /// The body, or the semicolon of a prototype.
     fn function_end(&mut self, id: FuncId, name: Span) {
-        if self.eat(b';') || (self.starts_line() && OPENERS.contains(&self.here())) {
+        let is_kernel = self.out.module.function(id).kind == FunctionKind::Entry;
+        if self.eat(b';') || (!is_kernel && self.starts_line() && OPENERS.contains(&self.here())) {
             return;
         }
         if !self.token.is(b'{') {
@@ -166,9 +167,11 @@ impl<'t> Parser<'t> {
             if !told {
                 self.unexpected("`,` or `)` in a parameter list");
             }
+            let start = self.token.span.start;
             while !matches!(self.token.kind, Kind::End | Kind::Punct(b')' | b';' | b'{' | b'}')) {
                 self.bump();
             }
+            self.skipped.push(self.since(start));
             self.eat(b')');
         }
         params

@@ -203,7 +203,8 @@ impl<'t> Parser<'t> {
         if self.token.is(b'{') {
             // The lexer stands behind the brace: what follows is data, read as text up to the closing one.
             let open = self.token.span;
-            self.lexer.verbatim(&['}']);
+            let data = self.lexer.verbatim(&['}']);
+            self.debug_section(data);
             self.token = self.lexer.next();
             if !self.eat(b'}') {
                 self.error(codes::SYN002, open, "this section never ends");

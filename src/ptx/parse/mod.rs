@@ -19,6 +19,7 @@ mod operand;
 mod pieces;
 mod plain;
 mod recover;
+mod section;
 mod spans;
 
 pub(in crate::ptx) use body::nearest;
@@ -116,6 +117,8 @@ struct Parser<'t> {
     missing: Option<Header>,
     /// Whether a directive of the header could not be read, which has been reported.
     is_header_broken: bool,
+    /// What was passed without being understood.
+    skipped: Vec<Span>,
     out: Parsed,
 }
 
@@ -135,11 +138,13 @@ impl<'t> Parser<'t> {
             untold: 0,
             missing: None,
             is_header_broken: false,
+            skipped: Vec::new(),
             out: Parsed::default(),
         }
     }
 
     fn finish(mut self) -> Parsed {
+        self.drop_consequences();
         for unterminated in std::mem::take(&mut self.lexer.unterminated) {
             let (span, opening, message, help) = match unterminated {
                 Unterminated::Comment(span) => (span, 2, "this comment never ends", "close it with `*/`"),

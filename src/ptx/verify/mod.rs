@@ -11,12 +11,14 @@ mod directives;
 mod gates;
 mod initial;
 mod launch;
+mod lines;
 mod linkage;
 mod module;
 mod names;
 mod opcode;
 mod operands;
 mod optix;
+mod order;
 mod parts;
 mod prototypes;
 mod report;
@@ -74,6 +76,7 @@ pub fn verify(parsed: &Parsed, text: &str) -> Vec<Diag> {
     names::check(parsed, &mut out);
     prototypes::check(parsed, &mut out);
     linkage::check(parsed, &mut out);
+    lines::check(parsed, &mut out);
     optix::check(parsed, &mut out);
     width::check(parsed, &mut out);
     out
@@ -93,6 +96,8 @@ struct Verdict {
     failures: Vec<Option<Failure>>,
     /// Whether a failure has been reported: the cause is one, however often the opcode occurs.
     told: bool,
+    /// Whether the order of its words has been looked at.
+    ordered: bool,
 }
 
 type Opcodes = FxHashMap<*const Opcode, Verdict>;
@@ -155,6 +160,10 @@ impl Scope<'_> {
                 addresses::check(self, inst, span, out);
                 textures::check(self, inst, span, out);
                 parts::check(self, inst, span, out);
+                if !verdict.ordered {
+                    order::check(self, inst, span, out);
+                    verdict.ordered = true;
+                }
                 self.specials(inst, span, out);
             }
             Err(issue) => out.push(report::report(self, inst, &issue, &self.pieces(span))),

@@ -1,9 +1,8 @@
 //! Names of parameters that the function's body declares again: ptxas has them in one scope.
 
 use crate::ptx::diag::{Diag, codes};
-use crate::ptx::ir::{Function, Stmt};
+use crate::ptx::ir::{Function, Module, Stmt};
 use crate::ptx::parse::{FunctionSpans, Parsed};
-use rustc_hash::FxHashMap;
 
 /// Checks the outermost scope of every body.
 pub(super) fn check(parsed: &Parsed, out: &mut Vec<Diag>) {
@@ -15,7 +14,7 @@ pub(super) fn check(parsed: &Parsed, out: &mut Vec<Diag>) {
 fn one(parsed: &Parsed, function: &Function, spans: &FunctionSpans, out: &mut Vec<Diag>) {
     let module = &parsed.module;
     let params = function.results.iter().chain(&function.params);
-    let params: FxHashMap<&str, usize> = params.map(|symbol| (module.name(*symbol), symbol.index())).collect();
+    let params: Vec<(&str, usize)> = params.map(|symbol| (module.name(*symbol), symbol.index())).collect();
     let Some(body) = function.body.as_ref().filter(|_| !params.is_empty()) else {
         return;
     };
@@ -29,20 +28,24 @@ fn one(parsed: &Parsed, function: &Function, spans: &FunctionSpans, out: &mut Ve
         if depth > 0 {
             continue;
         }
-        let names: Vec<&str> = match stmt {
-            Stmt::Regs(line) => {
-                let single = line.names.iter().filter(|name| name.bank.is_none());
-                single.map(|name| &*name.name).collect()
-            }
-            Stmt::Variable(symbol) => vec![module.name(*symbol)],
-            _ => continue,
-        };
-        for name in names {
-            if let Some(param) = params.get(name) {
-                let first = parsed.spans.symbols.get(*param).copied().unwrap_or_default();
-                let message = format!("`{name}` is the name of a parameter already");
-                out.push(Diag::error(codes::SYN009, *span, message).related(first, "the parameter"));
-            }
+        let again = params.iter().filter(|(name, _)| declares(module, stmt, name));
+        for (name, param) in again {
+            let first = parsed.spans.symbols.get(*param).copied().unwrap_or_default();
+            let message = format!("`{name}` is the name of a parameter already");
+            out.push(Diag::error(codes::SYN009, *span, message).related(first, "the parameter"));
         }
+    }
+}
+
+/// Whether a statement brings a name into its scope.
+fn declares(module: &Module, stmt: &Stmt, wanted: &str) -> bool {
+    let number = |prefix: &str| wanted.strip_prefix(prefix)?.parse::<u32>().ok();
+    match stmt {
+        Stmt::Regs(line) => line.names.iter().any(|name| match name.bank {
+            None => *name.name == *wanted,
+            Some(size) => number(&name.name).is_some_and(|number| number < size),
+        }),
+        Stmt::Variable(symbol) => module.name(*symbol) == wanted,
+        _ => false,
     }
 }
