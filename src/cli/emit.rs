@@ -135,7 +135,7 @@ fn request(args: &Args) -> anyhow::Result<Result<Request, String>> {
 ///
 /// # Errors
 /// A report that says what is wrong and where, ready to be shown.
-fn read_spec(path: &Path) -> Result<Request, String> {
+pub(super) fn read_spec(path: &Path) -> Result<Request, String> {
     let stdin = path.as_os_str() == "-";
     let (file, text) = if stdin {
         ("<stdin>".to_owned(), io::read_to_string(io::stdin().lock()))

@@ -20,6 +20,11 @@ pub struct HeaderArgs {
 }
 
 impl HeaderArgs {
+    /// That of a target, for the newest version.
+    pub fn of(target: Option<Target>) -> Self {
+        Self { target, ptx: None }
+    }
+
     /// The modules of an argument: a file, or `-`.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ mod report;
 mod run;
 mod sniff;
 mod targets;
+mod verify;
 
 use clap::{ColorChoice, Parser, Subcommand};
 use std::ffi::OsString;
@@ -81,6 +82,7 @@ enum Command {
     Completions(completions::Args),
     Targets(targets::Args),
     Run(Box<run::Args>),
+    Verify(Box<verify::Args>),
 }
 
 impl Command {
@@ -94,6 +96,7 @@ impl Command {
             Command::Completions(args) => completions::run(args),
             Command::Targets(args) => targets::run(args),
             Command::Run(args) => run::run(args),
+            Command::Verify(args) => verify::run(args),
         }
     }
 }

@@ -13,6 +13,11 @@ pub fn flag(name: &str) -> String {
 }
 
 impl ParamFlags {
+    /// Whether none is given.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Puts the flags into `values`, over what is there.
     ///
     /// # Errors

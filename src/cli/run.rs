@@ -2,7 +2,7 @@
 
 mod args;
 mod dump;
-mod faults;
+pub(super) mod faults;
 mod npy;
 mod profile;
 mod schedules;
@@ -21,7 +21,7 @@ use crate::ptx::source::Source;
 use crate::ptx::verify;
 use anyhow::{Context, bail};
 use args::{ArgSpec, Spot};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -122,9 +122,9 @@ pub struct Args {
 }
 
 /// A file that can be run.
-struct Subject {
-    source: Source,
-    parsed: Parsed,
+pub(super) struct Subject {
+    pub source: Source,
+    pub parsed: Parsed,
 }
 
 /// Executes the kernel.
@@ -132,7 +132,7 @@ struct Subject {
 /// # Errors
 /// When the arguments are wrong, the kernel cannot be run, or a file cannot be read or written.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let subject = match read(args)? {
+    let subject = match read(&args.file, &args.header, args.format)? {
         Ok(subject) => subject,
         Err(report) => {
             output::note(&report);
@@ -178,8 +178,8 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
 }
 
 /// Reads and checks the file. The inner error is a report, ready to be shown.
-fn read(args: &Args) -> anyhow::Result<Result<Subject, String>> {
-    let sources = match args.header.read(&args.file) {
+pub(super) fn read(path: &Path, header: &HeaderArgs, format: Format) -> anyhow::Result<Result<Subject, String>> {
+    let sources = match header.read(path) {
         Ok(sources) => sources,
         Err(error) => {
             return Ok(Err(format!(
@@ -192,9 +192,9 @@ fn read(args: &Args) -> anyhow::Result<Result<Subject, String>> {
     let many = sources.len();
     let mut sources = sources.into_iter();
     let Some(source) = sources.next().filter(|_| many == 1) else {
-        bail!("{} holds {many} modules; extract the one to run", args.file.display());
+        bail!("{} holds {many} modules; extract the one to run", path.display());
     };
-    let parsed = args.header.parse(source.text());
+    let parsed = header.parse(source.text());
     let mut wrong = parsed.diags.clone();
     wrong.extend(verify::verify(&parsed, source.text()));
     // A module may be run on what no toolkit would compile it for.
@@ -204,12 +204,12 @@ fn read(args: &Args) -> anyhow::Result<Result<Subject, String>> {
         return Ok(Ok(subject));
     }
     let count = wrong.len();
-    let report = finish(&subject, "", wrong).render(args.format)?;
+    let report = finish(&subject, "", wrong).render(format)?;
     Ok(Err(format!("{report}error: {count} errors; nothing was run")))
 }
 
 /// Findings as a report on the file.
-fn finish(subject: &Subject, kernel: &str, findings: Vec<crate::ptx::diag::Diag>) -> Run {
+pub(super) fn finish(subject: &Subject, kernel: &str, findings: Vec<crate::ptx::diag::Diag>) -> Run {
     let Subject { source, parsed } = subject;
     let fingerprints = lint::fingerprints(parsed, source.text(), &findings);
     let function = parsed.module.function_named(kernel);

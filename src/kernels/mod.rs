@@ -12,6 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod contract;
 pub mod fused_rmsnorm_nf4_gemv;
 mod gemv;
 mod head;

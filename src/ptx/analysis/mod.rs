@@ -15,6 +15,7 @@ mod linear;
 mod objects;
 mod occupancy;
 mod places;
+pub mod provenance;
 mod reach;
 mod recursion;
 mod scalar;

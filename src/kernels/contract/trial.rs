@@ -1,0 +1,230 @@
+//! Runs one case of a contract in the simulator.
+
+use super::Contract;
+use super::Role;
+use super::family::{Family, Random};
+use super::plan::{Arg, Buffer, Launch, Plan};
+use super::reference::{Kind, Named, Problem, Shape};
+use crate::ptx::diag::Level;
+use crate::ptx::ir::Module;
+use crate::ptx::num::convert::Convert;
+use crate::ptx::sim::program::Program;
+use crate::ptx::sim::{self, Fault, Options, Stop, Stopped};
+use crate::ptx::types::{Kind as TypeKind, Type};
+
+/// A module, decoded for the launches of a plan.
+pub struct Bench<'m> {
+    /// The module.
+    module: &'m Module,
+    /// What is launched.
+    pub plan: Plan,
+    /// One for each launch.
+    programs: Vec<Program>,
+}
+
+/// What a case came to.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The buffers afterwards.
+    pub buffers: Vec<Vec<u8>>,
+    /// How often each of their bytes was stored to.
+    pub stores: Vec<Vec<u8>>,
+    /// What is wrong.
+    pub faults: Vec<Fault>,
+    /// Thread instructions.
+    pub instructions: u64,
+}
+
+/// Inputs: the values as the kernel reads them, and the bytes of each buffer that has some.
+pub struct Inputs {
+    /// By operand.
+    pub named: Named,
+    /// By buffer.
+    pub bytes: Vec<Option<Vec<u8>>>,
+}
+
+impl<'m> Bench<'m> {
+    /// Decodes the kernels that the plan launches.
+    ///
+    /// # Errors
+    /// If one is not there, or does not take the arguments.
+    pub fn new(module: &'m Module, plan: Plan) -> Result<Self, Stop> {
+        let mut programs = Vec::new();
+        for launch in &plan.launches {
+            let program = sim::prepare(module, &launch.entry, launch.dynamic_shared)?;
+            let (wanted, given) = (sim::params(&program).count(), launch.args.len());
+            if wanted != given {
+                let message = format!("`{}` takes {wanted} arguments, not {given}", launch.entry);
+                return Err(Stop::Launch(message));
+            }
+            programs.push(program);
+        }
+        Ok(Self { module, plan, programs })
+    }
+
+    /// The module.
+    pub fn module(&self) -> &'m Module {
+        self.module
+    }
+
+    /// Runs all launches in order.
+    ///
+    /// # Errors
+    /// If one of them stops.
+    pub fn run(&self, inputs: &[Option<Vec<u8>>], options: &Options) -> Result<Trial, Stopped> {
+        let buffers = self.plan.buffers.iter().zip(inputs);
+        let mut trial = Trial {
+            // What nobody writes is not a number.
+            buffers: buffers
+                .map(|(buffer, bytes)| bytes.clone().unwrap_or_else(|| vec![0xff; buffer.bytes()]))
+                .collect(),
+            stores: self.plan.buffers.iter().map(|buffer| vec![0; buffer.bytes()]).collect(),
+            faults: Vec::new(),
+            instructions: 0,
+        };
+        for (launch, program) in self.plan.launches.iter().zip(&self.programs) {
+            self.launch(launch, program, inputs, options, &mut trial)?;
+        }
+        Ok(trial)
+    }
+
+    fn launch(
+        &self,
+        launch: &Launch,
+        program: &Program,
+        inputs: &[Option<Vec<u8>>],
+        options: &Options,
+        trial: &mut Trial,
+    ) -> Result<(), Stopped> {
+        let params = sim::params(program).map(|(_, ty, size)| (ty, size));
+        let args = launch.args.iter().zip(params).map(|(arg, (ty, size))| match arg {
+            Arg::Number(value) => sim::Arg::Bytes(number(*value, ty, size)),
+            Arg::Buffer(at) => sim::Arg::Buffer(sim::Buffer {
+                name: self.plan.buffers[*at].name.clone(),
+                bytes: trial.buffers[*at].clone(),
+                unwritten: inputs[*at].is_none() && trial.stores[*at].iter().all(|count| *count == 0),
+            }),
+        });
+        let launched = sim::Launch {
+            grid: launch.grid,
+            block: launch.block,
+            dynamic_shared: launch.dynamic_shared,
+            args: args.collect(),
+            options: Options {
+                cluster: launch.cluster,
+                count_stores: true,
+                ..options.clone()
+            },
+        };
+        let outcome = sim::run_prepared(self.module, &launch.entry, program, &launched)?;
+        for (arg, written) in launch.args.iter().zip(outcome.buffers) {
+            if let (Arg::Buffer(at), Some(written)) = (arg, written) {
+                self.take(*at, &written, trial);
+            }
+        }
+        trial
+            .faults
+            .extend(outcome.faults.into_iter().filter(|fault| fault.level >= Level::Warning));
+        trial.instructions += outcome.stats.thread_instructions;
+        Ok(())
+    }
+
+    /// Takes over what was stored.
+    fn take(&self, at: usize, written: &sim::Written, trial: &mut Trial) {
+        let stores = trial.stores[at].iter_mut().zip(&written.stores);
+        let bytes = trial.buffers[at].iter_mut().zip(&written.bytes);
+        for ((stores, more), (byte, now)) in stores.zip(bytes) {
+            if *more > 0 {
+                *byte = *now;
+                *stores = stores.saturating_add(*more);
+            }
+        }
+    }
+}
+
+/// The bytes of a number as a parameter of that type.
+fn number(value: f64, ty: Type, size: u64) -> Vec<u8> {
+    let bits = match ty.kind() {
+        TypeKind::Float => Convert::new(ty, Type::F64).apply(value.to_bits()).unwrap_or(0),
+        _ if value < 0.0 => value as i64 as u64,
+        _ => value as u64,
+    };
+    let mut bytes = bits.to_le_bytes().to_vec();
+    bytes.resize(size as usize, 0);
+    bytes
+}
+
+/// Values as elements of a buffer.
+pub fn encode(values: &[f64], ty: Type) -> Vec<u8> {
+    let convert = Convert::new(ty, Type::F64);
+    let element = |value: &f64| convert.apply(value.to_bits()).unwrap_or(0).to_le_bytes();
+    let len = ty.bytes() as usize;
+    values
+        .iter()
+        .flat_map(|value| element(value).into_iter().take(len))
+        .collect()
+}
+
+/// Elements of a buffer as values.
+pub fn decode(bytes: &[u8], ty: Type) -> Vec<f64> {
+    let convert = Convert::new(Type::F64, ty);
+    let element = |bytes: &[u8]| {
+        let bits = bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+        f64::from_bits(convert.apply(bits).unwrap_or(0))
+    };
+    bytes.chunks_exact((ty.bytes() as usize).max(1)).map(element).collect()
+}
+
+/// The inputs of a case.
+pub fn inputs(contract: &Contract, shape: &Shape, plan: &Plan, family: Family, seed: u64) -> Inputs {
+    let mut inputs = Inputs {
+        named: Named::new(),
+        bytes: vec![None; plan.buffers.len()],
+    };
+    let read = plan.buffers.iter().enumerate();
+    let read = read.filter(|(_, buffer)| matches!(buffer.role, Role::In | Role::InOut));
+    let mut random = Random::new(seed);
+    let mut is_first = true;
+    let mut derived = Vec::new();
+    for (at, buffer) in read {
+        match kind(contract, &buffer.operand) {
+            Kind::Derived => derived.push((at, buffer)),
+            kind => {
+                let first = kind == Kind::Data && is_first;
+                is_first &= !first;
+                let mut values = family.values(kind, first, buffer.len(), buffer.row(), &mut random);
+                if kind == Kind::Data && buffer.ty.is_integral() {
+                    // Rounded to whole numbers, normal ones would nearly all be -1, 0 and 1.
+                    values.iter_mut().for_each(|value| *value *= 100.0);
+                }
+                inputs.put(at, buffer, &values);
+            }
+        }
+    }
+    for (at, buffer) in derived {
+        let problem = Problem {
+            shape,
+            inputs: &inputs.named,
+            expression: contract.expression.as_ref(),
+        };
+        let values = contract
+            .reference
+            .derive
+            .map(|derive| derive(&problem, &buffer.operand));
+        inputs.put(at, buffer, &values.unwrap_or_default());
+    }
+    inputs
+}
+
+impl Inputs {
+    fn put(&mut self, at: usize, buffer: &Buffer, values: &[f64]) {
+        let bytes = encode(values, buffer.ty);
+        self.named.insert(buffer.operand.clone(), decode(&bytes, buffer.ty));
+        self.bytes[at] = Some(bytes);
+    }
+}
+
+fn kind(contract: &Contract, operand: &str) -> Kind {
+    let known = contract.reference.inputs.iter().find(|known| known.name == operand);
+    known.map_or(Kind::Data, |known| known.kind)
+}
