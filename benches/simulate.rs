@@ -2,6 +2,8 @@
 //!
 //! `cargo bench --bench simulate`; elements are thread instructions, and their number is printed first.
 
+#![allow(clippy::panic, reason = "a bench that cannot run says why")]
+
 use criterion::{Criterion, SamplingMode, Throughput};
 use ptxgen::kernels::{ArgKind, DEFAULT_TARGET, KernelInfo, Value, Values};
 use ptxgen::ptx::ir::Module;

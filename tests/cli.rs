@@ -21,6 +21,8 @@ mod fmt;
 mod formats;
 #[path = "cli/json.rs"]
 mod json;
+#[path = "cli/origins.rs"]
+mod origins;
 #[path = "cli/readme.rs"]
 mod readme;
 #[path = "cli/repair.rs"]
@@ -29,6 +31,8 @@ mod repair;
 mod run;
 #[path = "cli/schema.rs"]
 mod schema;
+#[path = "cli/simulate.rs"]
+mod simulate;
 #[path = "cli/streams.rs"]
 mod streams;
 #[path = "cli/targets.rs"]
@@ -54,7 +58,7 @@ fn help_and_version_succeed_on_standard_output() {
         assert_eq!((status(&output), err(&output).as_str()), (0, ""), "{args:?}");
     }
     insta::assert_snapshot!("help", out(&ptxgen(&["--help"])));
-    for name in ["emit", "list", "lint", "targets", "explain", "verify"] {
+    for name in ["emit", "list", "lint", "targets", "explain", "run", "verify"] {
         insta::assert_snapshot!(format!("help_{name}"), out(&ptxgen(&[name, "--help"])));
     }
 }

@@ -6,8 +6,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use ptxgen::ptx::diag::Diag;
-use ptxgen::ptx::lint::{Launch, Options, RULES, Selection, lint_with};
+use ptxgen::ptx::diag::{Applicability, Diag};
+use ptxgen::ptx::lint::{Launch, Options, RULES, Selection, apply_fixes, lint_with};
 use ptxgen::ptx::parse::parse;
 use ptxgen::ptx::source::Source;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn findings(text: &str, launch: &Launch, all_rules: bool) -> Vec<(u32, String)> 
         Selection::default()
     };
     let options = Options {
-        launch: *launch,
+        launch: launch.clone(),
         selection,
         ..Options::default()
     };
@@ -147,4 +147,34 @@ fn examples_fail_and_pass_as_their_rules_say() {
             codes(clean)
         );
     }
+}
+
+#[test]
+fn repairs_cure_what_they_are_for() {
+    let mut repaired = Vec::new();
+    for rule in RULES {
+        let failing = rule.examples().next().unwrap();
+        let options = Options {
+            selection: Selection::all(),
+            ..Options::default()
+        };
+        let lint = |text: &str| lint_with(&parse(text), text, &options).findings;
+        let of_rule = |findings: &[Diag]| findings.iter().filter(|diag| diag.code == rule.code).count();
+        let found = lint(failing);
+        let own: Vec<Diag> = found.iter().filter(|diag| diag.code == rule.code).cloned().collect();
+        if own.iter().all(|diag| diag.fix.is_none()) {
+            continue;
+        }
+        let (text, made) = apply_fixes(failing, &own, Applicability::Unsafe);
+        assert_eq!(made, own.len(), "{}", rule.code.id);
+        let left = lint(&text);
+        assert_eq!(of_rule(&left), 0, "{}\n{text}", rule.code.id);
+        assert!(
+            left.iter().all(is_ours),
+            "the repair of {} is no legal text: {left:?}",
+            rule.code.id
+        );
+        repaired.push(rule.code.id);
+    }
+    assert_eq!(repaired, ["BAR002", "BAR011", "BAR019", "LINT001", "MEM011", "WARP006"]);
 }

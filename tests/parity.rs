@@ -47,7 +47,7 @@ const EVERYTHING: Amount = Amount {
 /// A sample that takes some tens of seconds.
 const SAMPLE: Amount = Amount {
     combinations: 2,
-    legal: 8,
+    legal: 10,
     faults: 1,
 };
 

@@ -11,6 +11,8 @@
 mod cases;
 #[path = "sim/codes.rs"]
 mod codes;
+#[path = "sim/examples.rs"]
+mod examples;
 #[path = "sim/fixtures.rs"]
 mod fixtures;
 #[path = "sim/kernels.rs"]
@@ -23,3 +25,5 @@ mod matrices;
 mod numbers;
 #[path = "sim/vectors.rs"]
 mod vectors;
+#[path = "sim/warpgroups.rs"]
+mod warpgroups;

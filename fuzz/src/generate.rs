@@ -178,8 +178,11 @@ const OPERANDS: &[&str] = &[
 const HEADS: &[&str] = &[
     ".version 8.6\n.target sm_90a\n.address_size 64\n",
     ".version 8.6\n.target sm_90a\n.address_size 64\n",
+    ".version 9.3\n.target sm_90a\n.address_size 64\n",
+    ".version 9.3\n.target sm_100a\n.address_size 64\n",
+    ".version 9.3\n.target sm_103a\n.address_size 64\n",
     ".version 9.0\n.target sm_100a\n.address_size 64\n",
-    ".version 9.3 .target sm_120f, debug .address_size 64 // head\n",
+    ".version 9.3 .target sm_120f .address_size 64 // head\n",
     ".version 3.1\n.target sm_30, texmode_independent\n.address_size 32\n",
     ".version 1.4\n.target sm_13\n",
     ".version 7.0\r\n.target sm_80\r\n.address_size 64\r\n",
@@ -201,6 +204,8 @@ const ITEMS: &[&str] = &[
     ".section .debug_str\n{\n.b8 97,0\ninfo: .b32 .debug_str+4\n}\n",
     ".weak .global .attribute(.managed) .u64 m;\n",
     "@@DWARF .4byte 1\n",
+    ".global .v4 .f32 v = {1.0, 2.0, 0f3F800000, -4.0};\n",
+    ".weak .shared .u8 w[4];\n",
     "/* note */ ",
 ];
 

@@ -1,8 +1,9 @@
 //! `ptxgen explain`: what a code means, from the rules' own documentation.
 
 use super::{Outcome, output};
-use crate::ptx::lint::{Entry, GROUPS, Selector, catalogue};
+use crate::ptx::lint::{self, Entry, GROUPS, MERGED, Merged, Selector, UnknownSelector, catalogue};
 use std::fmt::Write;
+use std::str::FromStr;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -22,7 +23,7 @@ Exit status:
 pub struct Args {
     /// Codes, names or groups [default: list all codes]
     #[arg(value_name = "CODE")]
-    codes: Vec<Selector>,
+    codes: Vec<Asked>,
 
     /// Explain every code
     #[arg(long, conflicts_with = "codes")]
@@ -31,6 +32,24 @@ pub struct Args {
     /// How explanations are written
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+}
+
+/// What is to be explained.
+#[derive(Clone, Debug)]
+struct Asked {
+    selector: Selector,
+    /// The code that was named, if its faults are found under the selector's.
+    merged: Option<&'static Merged>,
+}
+
+impl FromStr for Asked {
+    type Err = UnknownSelector;
+
+    fn from_str(word: &str) -> Result<Self, UnknownSelector> {
+        let merged = lint::merged(word);
+        let selector = merged.map_or(word, |merged| merged.into).parse()?;
+        Ok(Self { selector, merged })
+    }
 }
 
 /// How explanations are written.
@@ -52,12 +71,20 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         (false, []) => index(args.format),
         (false, codes) => {
             let mut entries: Vec<Entry> = Vec::new();
-            for entry in codes.iter().flat_map(Selector::entries) {
+            for entry in codes.iter().flat_map(|asked| asked.selector.entries()) {
                 if !entries.iter().any(|known| known.code == entry.code) {
                     entries.push(*entry);
                 }
             }
-            many(&entries, args.format, codes.iter().any(|code| !code.is_one()))
+            let merged = codes.iter().filter_map(|asked| asked.merged);
+            let head: String = merged
+                .map(|merged| format!("{} is found as {}: {}.\n\n", merged.id, merged.into, merged.why))
+                .collect();
+            head + &many(
+                &entries,
+                args.format,
+                codes.iter().any(|asked| !asked.selector.is_one()),
+            )
         }
     };
     output::print(&text)?;
@@ -130,8 +157,17 @@ fn index(format: Format) -> String {
     let list = groups.join("\n");
     match format {
         Format::Human => list,
-        Format::Md => format!("{INDEX_HEAD}\n{list}"),
+        Format::Md => format!("{INDEX_HEAD}\n{list}\n{}", merged_table()),
     }
+}
+
+/// The codes that other catalogues may have, and where their faults are found here.
+fn merged_table() -> String {
+    let rows = MERGED
+        .iter()
+        .map(|merged| format!("| {} | {} | {} |\n", merged.id, merged.into, merged.why));
+    let head = "## Found under another code\n\n| code | found as | what it is about |\n|---|---|---|\n";
+    head.to_owned() + &rows.collect::<String>()
 }
 
 /// A code's line for people.

@@ -1,6 +1,6 @@
-//! `--block` and `--grid`: launch sizes as `X[,Y[,Z]]`, checked against what the hardware takes.
+//! `--block` and `--grid`: launch sizes as `X[,Y[,Z]]`, checked against what the hardware takes. `--param`: what parameters hold.
 
-use crate::ptx::lint::Launch;
+use crate::ptx::lint::{Given, Launch};
 
 /// Largest block size in x, y, z (CUDA programming guide, "Technical Specifications per Compute Capability").
 const BLOCK_MAX: [u32; 3] = [1024, 1024, 64];
@@ -10,7 +10,7 @@ const THREADS_MAX: u64 = 1024;
 const GRID_MAX: [u32; 3] = [i32::MAX as u32, 65535, 65535];
 
 /// Launch sizes that the text itself does not say.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct LaunchArgs {
     /// Threads of a block, where the kernel has no `.reqntid`: up to 1024 in all, 64 in Z
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = block)]
@@ -19,16 +19,48 @@ pub struct LaunchArgs {
     /// Blocks of the grid: up to 2147483647 in X, 65535 in Y and Z
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = grid)]
     grid: Option<Size>,
+
+    /// What a scalar parameter of the kernels holds, by its name or its number from 0: an integer; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = param)]
+    param: Vec<Given>,
 }
 
 impl LaunchArgs {
     /// The same for the linter; what is not given is as the configuration says.
-    pub fn launch(&self, block: Option<Size>, grid: Option<Size>) -> Launch {
+    pub fn launch(&self, block: Option<Size>, grid: Option<Size>, params: &[Given]) -> Launch {
+        let is_new = |known: &&Given| self.param.iter().all(|given| given.name != known.name);
         Launch {
             block: self.block.or(block).map(|size| size.0),
             grid: self.grid.or(grid).map(|size| size.0),
+            params: self.param.iter().chain(params.iter().filter(is_new)).cloned().collect(),
         }
     }
+}
+
+/// Reads what a parameter holds: `NAME=VALUE`.
+///
+/// # Errors
+/// What is wrong with it, and what is allowed.
+pub fn param(text: &str) -> Result<Given, String> {
+    let (name, value) = text
+        .split_once('=')
+        .map(|(name, value)| (name.trim(), value.trim()))
+        .filter(|(name, _)| !name.is_empty())
+        .ok_or_else(|| format!("`{text}` is not NAME=VALUE, such as `n=1024` or `2=1024` for the third parameter"))?;
+    let wrong = || format!("`{value}` is no integer of 64 bits, such as 1024, -1 or 0x400");
+    let (digits, negative) = value.strip_prefix('-').map_or((value, false), |digits| (digits, true));
+    let number = match digits.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => digits.parse(),
+    };
+    let number = number.map_err(|_| wrong())?;
+    if negative && number > i64::MIN.unsigned_abs() {
+        return Err(wrong());
+    }
+    Ok(Given {
+        name: name.to_owned(),
+        value: if negative { number.wrapping_neg() } else { number },
+    })
 }
 
 /// A size in x, y, z, each at least 1.
@@ -88,6 +120,23 @@ mod tests {
         assert_eq!(block("256"), Ok(Size([256, 1, 1])));
         assert_eq!(block("32, 8"), Ok(Size([32, 8, 1])));
         assert_eq!(grid("2147483647,65535,65535"), Ok(Size([2147483647, 65535, 65535])));
+    }
+
+    #[test]
+    fn parameters_by_name_and_number() {
+        let given = |name: &str, value: u64| {
+            Ok(Given {
+                name: name.to_owned(),
+                value,
+            })
+        };
+        assert_eq!(param("n=1024"), given("n", 1024));
+        assert_eq!(param("2 = 0x10"), given("2", 16));
+        assert_eq!(param("k_param_0=-1"), given("k_param_0", u64::MAX));
+        assert!(param("n").unwrap_err().contains("NAME=VALUE"));
+        assert!(param("=1").unwrap_err().contains("NAME=VALUE"));
+        assert!(param("n=1.5").unwrap_err().contains("no integer"));
+        assert!(param("n=-0x8000000000000001").unwrap_err().contains("no integer"));
     }
 
     #[test]

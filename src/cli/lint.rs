@@ -24,6 +24,7 @@ Examples:
   ptxgen lint build/ 'out/**/*.ptx'
   ptxgen lint --select BAR,ISA --ignore BAR005 --deny false-uni kernel.ptx
   ptxgen lint --block 256 --format short build/
+  ptxgen lint --block 32,8 --grid 64 --param n=4096 kernel.ptx
   ptxgen emit rmsnorm-backward --hidden 32 | ptxgen lint -
   ptxgen lint --format json kernel.ptx | jq '.findings[].message'
   ptxgen lint --format sarif --output lint.sarif build/

@@ -13,7 +13,7 @@ use super::report::{Format, Linted, Run};
 use super::{Outcome, output};
 use crate::ptx::diag::Level;
 use crate::ptx::ir::{FunctionKind, Module};
-use crate::ptx::lint::{self, KernelStatus, Report};
+use crate::ptx::lint::{self, KernelStatus, Origins, Report};
 use crate::ptx::parse::Parsed;
 use crate::ptx::sim::program::Program;
 use crate::ptx::sim::{self, Launch, Options};
@@ -232,6 +232,7 @@ pub(super) fn finish(subject: &Subject, kernel: &str, findings: Vec<crate::ptx::
         },
         nth: 0,
         fingerprints,
+        origins: Origins::new(parsed),
         baseline: None,
         original: None,
         repaired: 0,

@@ -297,6 +297,10 @@ fn write_value(out: &mut String, module: &Module, value: &InitValue) -> fmt::Res
     match value {
         InitValue::Imm(value) => write_imm(out, *value),
         InitValue::Row(values) => write_row(out, module, values),
+        InitValue::Field(text) => {
+            out.push_str(text);
+            Ok(())
+        }
         InitValue::Symbol(symbol) => {
             if let Some(mask) = symbol.mask {
                 write!(out, "{mask:#X}(")?;
@@ -351,7 +355,7 @@ fn write_operand(out: &mut String, module: &Module, body: &Body, operand: &Opera
     match operand {
         Operand::Reg(id) => out.write_str(reg(id)),
         Operand::Not(id) => write!(out, "!{}", reg(id)),
-        Operand::Part(id, component) => write!(out, "{}.{}", reg(id), component.name()),
+        Operand::Part(id, component) => write!(out, "{}.{component}", reg(id)),
         Operand::Sum(id, offset) => {
             out.push_str(reg(id));
             write_offset(out, *offset)

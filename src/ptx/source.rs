@@ -40,6 +40,12 @@ pub struct Position {
     pub column: u32,
 }
 
+/// Byte offsets at which the lines of a text start.
+pub fn line_starts(text: &str) -> Vec<u32> {
+    let newlines = text.match_indices('\n').map(|(at, _)| at as u32 + 1);
+    std::iter::once(0).chain(newlines).collect()
+}
+
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
@@ -83,12 +89,7 @@ impl Source {
 
     /// Byte offsets at which the lines start; found once, on first use.
     pub fn line_starts(&self) -> &[u32] {
-        self.lines.get_or_init(|| {
-            let newlines = self.text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
-            std::iter::once(0)
-                .chain(newlines.map(|(at, _)| at as u32 + 1))
-                .collect()
-        })
+        self.lines.get_or_init(|| line_starts(&self.text))
     }
 
     /// Line and column of a byte offset; an offset past the end counts as the end.

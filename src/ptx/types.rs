@@ -110,6 +110,34 @@ impl Type {
         self.bits().div_ceil(8)
     }
 
+    /// Whether registers and variables can have it; the others are types of instructions alone.
+    pub const fn is_declarable(self) -> bool {
+        matches!(
+            self,
+            Type::Pred
+                | Type::B8
+                | Type::B16
+                | Type::B32
+                | Type::B64
+                | Type::B128
+                | Type::U8
+                | Type::U16
+                | Type::U32
+                | Type::U64
+                | Type::S8
+                | Type::S16
+                | Type::S32
+                | Type::S64
+                | Type::F16
+                | Type::F16x2
+                | Type::F32
+                | Type::F64
+                | Type::Texref
+                | Type::Samplerref
+                | Type::Surfref
+        )
+    }
+
     /// Integers with or without sign and untyped bits.
     pub const fn is_integral(self) -> bool {
         matches!(self.kind(), Kind::Bits | Kind::Unsigned | Kind::Signed)

@@ -86,3 +86,14 @@ fn completions_are_printed() {
         assert!(out(&ptxgen(&["completions", shell])).contains("ptxgen"), "{shell}");
     }
 }
+
+#[test]
+fn codes_that_others_took_over_lead_to_them() {
+    let explained = out(&ptxgen(&["explain", "warp009"]));
+    assert!(explained.starts_with("WARP009 is found as RACE010: "), "{explained}");
+    assert!(explained.contains("\nRACE010 "), "{explained}");
+    // To select by them would switch more than was asked for.
+    let output = ptxgen(&["lint", "--ignore", "BAR010", "tests/fixtures/clean.ptx"]);
+    assert_eq!(status(&output), 2);
+    assert!(err(&output).contains("`BAR010` is found as BAR001"), "{}", err(&output));
+}

@@ -277,3 +277,17 @@ fn block_scales() {
         "{sums:?}"
     );
 }
+
+/// Of each four ones two are there: half of the sum.
+#[test]
+fn sparse_products() {
+    let code = "mov.b32 %x0, 0xe4e4e4e4;
+        mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+            {%d0, %d1, %d2, %d3}, {%one, %one}, {%one, %one}, {%d0, %d1, %d2, %d3}, %x0, 1;";
+    let sums = sums(code);
+    assert!(
+        sums.chunks(8)
+            .all(|lane| lane == [9.0, 9.0, 9.0, 9.0, 1.0, 1.0, 1.0, 1.0]),
+        "{sums:?}"
+    );
+}

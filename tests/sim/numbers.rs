@@ -1,6 +1,9 @@
 //! Numeric instructions as kernels of one thread: that modifiers, selectors and operands get to the right function.
 
 use super::launch::launch;
+use ptxgen::ptx::num::compare::Compare;
+use ptxgen::ptx::num::single::{self, Extreme};
+use ptxgen::ptx::num::{Int, Mode, Round, bits, convert, double};
 
 /// Runs instructions on `%a`, `%b`, `%c` (32 bits each) that leave their result in `%d`.
 fn run(code: &str, operands: [u32; 3]) -> u32 {
@@ -98,5 +101,172 @@ fn reductions_of_floats() {
         ("redux.sync.min.NaN.f32 %d, %c, 1;", 0x7fff_ffff),
     ] {
         assert_eq!(run(code, operands), expected, "{code}");
+    }
+}
+
+/// Operands near the borders of their formats, reproducible.
+struct Operands(u64);
+
+impl Operands {
+    fn next(&mut self) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(0x5851_f42d_4c95_7f2d)
+            .wrapping_add(0x1405_7b7e_f767_814f);
+        let x = self.0 ^ (self.0 >> 29);
+        match x >> 8 & 7 {
+            0 => x & 0x8000_0000_8000_0000,
+            1 => 0x7fff_ffff_7f80_0000 ^ (x & 0x8000_0000_8000_0001),
+            2 => 0x3ff0_0000_3f80_0000 ^ (x & 0x8000_0003_8000_0003),
+            3 => x & 0x800f_ffff_807f_ffff,
+            4 => x % 7,
+            5 => 0xffff_ffff_ffff_fffb + x % 5,
+            _ => x.rotate_left(17),
+        }
+    }
+}
+
+type Op32 = (&'static str, fn(u32, u32, u32) -> u32);
+type Op64 = (&'static str, fn(u64, u64, u64) -> u64);
+
+/// One kernel of a warp with all operations, each result stored under its number; three operands a thread.
+fn table(ops: &[&str], wide: bool) -> String {
+    let (ty, size) = if wide { ("b64", 8) } else { ("b32", 4) };
+    let mut text = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{{\n\
+         .reg .b64 %in, %out, %at;\n.reg .b32 %lane, %w;\n.reg .{ty} %a, %b, %c, %d;\n.reg .b16 %h;\n.reg .pred %p;\n\
+         ld.param.u64 %in, [in];\nld.param.u64 %out, [out];\nmov.u32 %lane, %tid.x;\n\
+         mul.wide.u32 %at, %lane, {};\nadd.u64 %in, %in, %at;\nmul.wide.u32 %at, %lane, {};\nadd.u64 %out, %out, %at;\n\
+         ld.global.{ty} %a, [%in];\nld.global.{ty} %b, [%in+{size}];\nld.global.{ty} %c, [%in+{}];\n",
+        3 * size,
+        ops.len() * size,
+        2 * size,
+    );
+    for (at, op) in ops.iter().enumerate() {
+        text += &format!("{op}\nst.global.{ty} [%out+{}], %d;\n", at * size);
+    }
+    text + "ret;\n}"
+}
+
+const WORDS: [Op32; 28] = [
+    ("add.f32 %d, %a, %b;", |a, b, _| single::add(a, b)),
+    ("sub.f32 %d, %a, %b;", |a, b, _| single::sub(a, b)),
+    ("mul.f32 %d, %a, %b;", |a, b, _| single::mul(a, b)),
+    ("fma.rn.f32 %d, %a, %b, %c;", single::fma),
+    ("fma.rm.ftz.sat.f32 %d, %a, %b, %c;", |a, b, c| {
+        single::fma_with(a, b, c, Mode::new(Round::Rm).ftz(true).sat(true))
+    }),
+    ("add.rz.f32 %d, %a, %b;", |a, b, _| {
+        single::add_with(a, b, Mode::new(Round::Rz))
+    }),
+    ("min.f32 %d, %a, %b;", |a, b, _| single::min(a, b, Extreme::default())),
+    ("max.f32 %d, %a, %b;", |a, b, _| single::max(a, b, Extreme::default())),
+    ("div.rp.f32 %d, %a, %b;", |a, b, _| {
+        single::div_with(a, b, Mode::new(Round::Rp))
+    }),
+    ("sqrt.rn.f32 %d, %a;", |a, _, _| single::sqrt(a)),
+    ("cvt.rn.f32.s32 %d, %a;", |a, _, _| {
+        convert::f32_from_s32(a.cast_signed())
+    }),
+    ("cvt.rn.f32.u32 %d, %a;", |a, _, _| convert::f32_from_u32(a)),
+    ("cvt.u16.u32 %h, %a; cvt.f32.f16 %d, %h;", |a, _, _| {
+        convert::f32_from_f16(a as u16)
+    }),
+    ("cvt.rn.f16.f32 %h, %a; cvt.u32.u16 %d, %h;", |a, _, _| {
+        convert::f16_from_f32(a).into()
+    }),
+    ("cvt.rn.bf16.f32 %h, %a; cvt.u32.u16 %d, %h;", |a, _, _| {
+        convert::bf16_from_f32(a).into()
+    }),
+    ("cvt.rni.s32.f32 %d, %a;", |a, _, _| {
+        convert::s32_from_f32(a, Round::Rn).cast_unsigned()
+    }),
+    ("cvt.rzi.u32.f32 %d, %a;", |a, _, _| convert::u32_from_f32(a, Round::Rz)),
+    ("setp.ltu.f32 %p, %a, %b; selp.b32 %d, 1, 0, %p;", |a, b, _| {
+        Compare::Ltu.singles(a, b, false).into()
+    }),
+    ("setp.ne.ftz.f32 %p, %a, %b; selp.b32 %d, 1, 0, %p;", |a, b, _| {
+        Compare::Ne.singles(a, b, true).into()
+    }),
+    ("mul.hi.s32 %d, %a, %b;", |a, b, _| {
+        a.cast_signed().mul_hi(b.cast_signed()).cast_unsigned()
+    }),
+    ("mad.lo.u32 %d, %a, %b, %c;", |a, b, c| a.mad_lo(b, c)),
+    ("div.s32 %d, %a, %b;", |a, b, _| {
+        a.cast_signed().quotient(b.cast_signed()).cast_unsigned()
+    }),
+    ("shr.s32 %d, %a, %b;", |a, b, _| {
+        a.cast_signed().shift_right(b).cast_unsigned()
+    }),
+    ("shl.b32 %d, %a, %b;", |a, b, _| a.shift_left(b)),
+    ("bfe.s32 %d, %a, %b, %c;", bits::bfe_s32),
+    ("shf.r.wrap.b32 %d, %a, %b, %c;", |a, b, c| bits::shf_r(a, b, c, true)),
+    ("sad.s32 %d, %a, %b, %c;", |a, b, c| {
+        a.cast_signed().sad(b.cast_signed(), c.cast_signed()).cast_unsigned()
+    }),
+    ("lop3.b32 %d, %a, %b, %c, 0xe8;", |a, b, c| bits::lop3(a, b, c, 0xe8)),
+];
+
+const LONGS: [Op64; 12] = [
+    ("add.f64 %d, %a, %b;", |a, b, _| double::add(a, b)),
+    ("mul.f64 %d, %a, %b;", |a, b, _| double::mul(a, b)),
+    ("fma.rn.f64 %d, %a, %b, %c;", double::fma),
+    ("fma.rp.f64 %d, %a, %b, %c;", |a, b, c| {
+        double::fma_with(a, b, c, Round::Rp)
+    }),
+    ("div.rz.f64 %d, %a, %b;", |a, b, _| double::div_with(a, b, Round::Rz)),
+    ("min.f64 %d, %a, %b;", |a, b, _| double::min(a, b)),
+    ("mul.hi.u64 %d, %a, %b;", |a, b, _| a.mul_hi(b)),
+    ("rem.s64 %d, %a, %b;", |a, b, _| {
+        a.cast_signed().remainder(b.cast_signed()).cast_unsigned()
+    }),
+    ("mad.lo.s64 %d, %a, %b, %c;", |a, b, c| a.mad_lo(b, c)),
+    ("cvt.u32.u64 %w, %b; shr.u64 %d, %a, %w;", |a, b, _| {
+        a.shift_right(b as u32)
+    }),
+    ("cvt.rn.f32.f64 %w, %a; cvt.f64.f32 %d, %w;", |a, _, _| {
+        convert::f64_from_f32(convert::f32_from_f64(a))
+    }),
+    ("setp.le.s64 %p, %a, %b; selp.b64 %d, %c, 7, %p;", |a, b, c| {
+        if a.cast_signed() <= b.cast_signed() { c } else { 7 }
+    }),
+];
+
+/// What the engine's rows compute is what the scalar functions say, whatever instructions of this machine it uses.
+#[test]
+fn rows_agree_with_scalars() {
+    let mut operands = Operands(11);
+    let names = WORDS.map(|(op, _)| op);
+    let text = table(&names, false);
+    for _ in 0..8 {
+        let input: Vec<[u32; 3]> = (0..1024)
+            .map(|_| std::array::from_fn(|_| operands.next() as u32))
+            .collect();
+        let bytes = input.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
+        let after = launch(&text, 1024, vec![bytes, vec![0; 1024 * 4 * names.len()]]).unwrap();
+        let mut words = after[1].as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+        for [a, b, c] in input {
+            for (op, f) in WORDS {
+                assert_eq!(words.next(), Some(f(a, b, c)), "{op} {a:#x} {b:#x} {c:#x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn wide_rows_agree_with_scalars() {
+    let mut operands = Operands(12);
+    let names = LONGS.map(|(op, _)| op);
+    let text = table(&names, true);
+    for _ in 0..8 {
+        let input: Vec<[u64; 3]> = (0..1024).map(|_| std::array::from_fn(|_| operands.next())).collect();
+        let bytes = input.iter().flatten().flat_map(|long| long.to_le_bytes()).collect();
+        let after = launch(&text, 1024, vec![bytes, vec![0; 1024 * 8 * names.len()]]).unwrap();
+        let mut longs = after[1].as_chunks::<8>().0.iter().map(|long| u64::from_le_bytes(*long));
+        for [a, b, c] in input {
+            for (op, f) in LONGS {
+                assert_eq!(longs.next(), Some(f(a, b, c)), "{op} {a:#x} {b:#x} {c:#x}");
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::cli::input::{Modules, Unreadable};
 use crate::cli::output;
 use crate::cli::report::{Linted, Run};
 use crate::ptx::diag::Applicability;
-use crate::ptx::lint::{self, Report};
+use crate::ptx::lint::{self, Origins, Report};
 use crate::ptx::parse::Parsed;
 use crate::ptx::source::Source;
 use rayon::prelude::*;
@@ -127,6 +127,10 @@ impl Version {
     fn linted(self, job: &Job, source: Source, nth: usize) -> Linted {
         let text = self.text.as_deref().unwrap_or(source.text());
         let fingerprints = lint::fingerprints(&self.parsed, text, &self.report.findings);
+        let origins = match self.report.findings.is_empty() {
+            true => Origins::default(),
+            false => Origins::new(&self.parsed),
+        };
         let (source, original) = match self.text {
             None => (source, None),
             // A repaired text is about as long as the original, which was not too long.
@@ -141,6 +145,7 @@ impl Version {
             source,
             report: self.report,
             fingerprints,
+            origins,
             baseline: job.settings.baseline.clone(),
             original,
             repaired: self.repaired,

@@ -14,7 +14,7 @@ use crate::cli::launch::{self, Size};
 use crate::cli::{input, output};
 use crate::kernels::Value;
 use crate::kernels::spec::yaml::{self, Node, Spanned, YamlError};
-use crate::ptx::lint::{Directive, Selector, UnknownSelector};
+use crate::ptx::lint::{Directive, Given, Selector, UnknownSelector};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub const NAME: &str = "ptxgen.yaml";
 
 /// The keys under `lint`.
-const KEYS: &str = "`select`, `ignore`, `deny`, `warn`, `allow`, `block`, `grid`, `exclude` and `baseline`";
+const KEYS: &str = "`select`, `ignore`, `deny`, `warn`, `allow`, `block`, `grid`, `param`, `exclude` and `baseline`";
 
 /// What a config file says.
 #[derive(Debug, Default)]
@@ -38,6 +38,8 @@ pub struct Config {
     pub block: Option<Size>,
     /// Blocks of the grid.
     pub grid: Option<Size>,
+    /// What kernel parameters hold.
+    pub params: Vec<Given>,
     /// Findings that are known.
     pub baseline: Option<PathBuf>,
     /// What is left out of folders and patterns, as written.
@@ -184,6 +186,7 @@ impl Config {
         match name {
             "block" => self.block = Some(size(value, launch::block)?),
             "grid" => self.grid = Some(size(value, launch::grid)?),
+            "param" => self.params = params(value)?,
             "exclude" => self.set_exclude(value, folder)?,
             "baseline" => match &value.value {
                 Node::Scalar(Value::Word(path)) => self.baseline = Some(shown(&folder.join(path))),
@@ -224,6 +227,21 @@ fn words(key: &str, value: &Spanned<Node>) -> Result<Vec<(String, yaml::Location
         Node::List(items) => items.iter().map(one).collect(),
         _ => Ok(vec![one(value)?]),
     }
+}
+
+/// What parameters hold: `NAME=VALUE`, a list of such, or a mapping.
+fn params(value: &Spanned<Node>) -> Result<Vec<Given>, YamlError> {
+    let read = |text: &str, at: yaml::Location| launch::param(text).map_err(|message| YamlError::new(message, at));
+    let Node::Map(entries) = &value.value else {
+        let words = words("param", value)?;
+        return words.iter().map(|(word, at)| read(word, *at)).collect();
+    };
+    let one = |(key, value): &(Spanned<String>, Spanned<Node>)| match &value.value {
+        Node::Scalar(Value::Int(number)) => read(&format!("{}={number}", key.value), value.referenced),
+        Node::Scalar(Value::Word(word)) => read(&format!("{}={word}", key.value), value.referenced),
+        _ => Err(YamlError::new("a parameter holds an integer", value.referenced)),
+    };
+    entries.iter().map(one).collect()
 }
 
 /// A size: `256`, `32,8` or `[32, 8]`.

@@ -64,7 +64,7 @@ impl<'a> Source<'a> {
         selection.apply(&self.flags.0);
         let settings = Settings {
             options: Arc::new(Options {
-                launch: self.launch.launch(config.block, config.grid),
+                launch: self.launch.launch(config.block, config.grid, &config.params),
                 selection,
                 relocatable: self.relocatable,
             }),

@@ -55,6 +55,13 @@ fn describe(name: &str, settings: &Settings, out: &mut String) {
             let _ = writeln!(out, "  {key}: {}", size(value));
         }
     }
+    let params = &settings.options.launch.params;
+    if !params.is_empty() {
+        out.push_str("  param:\n");
+    }
+    for given in params.iter() {
+        let _ = writeln!(out, "    {}: {}", quoted(&given.name), given.value as i64);
+    }
     if let Some(baseline) = &settings.baseline {
         let _ = writeln!(out, "  baseline: {}", quoted(&baseline.display().to_string()));
     }

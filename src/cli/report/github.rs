@@ -1,8 +1,7 @@
 //! Workflow commands, which GitHub shows as annotations beside the lines.
 
-use super::Run;
+use super::{Linted, Run};
 use crate::ptx::diag::{Diag, Level};
-use crate::ptx::source::Source;
 use std::fmt::Write;
 
 /// One line a finding, a kernel that could not be analysed, or a file that could not be read.
@@ -10,7 +9,7 @@ pub(super) fn render(run: &Run) -> String {
     let mut out = String::new();
     for file in &run.files {
         for diag in &file.report.findings {
-            finding(&file.source, diag, &mut out);
+            finding(file, diag, &mut out);
         }
     }
     for (source, kernel, why) in run.not_analysed() {
@@ -30,7 +29,8 @@ pub(super) fn render(run: &Run) -> String {
 }
 
 /// Writing to a string cannot fail.
-fn finding(source: &Source, diag: &Diag, out: &mut String) {
+fn finding(file: &Linted, diag: &Diag, out: &mut String) {
+    let source = &file.source;
     let command = match diag.level {
         Level::Error => "error",
         Level::Warning => "warning",
@@ -45,15 +45,21 @@ fn finding(source: &Source, diag: &Diag, out: &mut String) {
         let _ = write!(out, ",col={},endColumn={last}", start.column);
     }
     let title = property(&format!("{} {}", diag.code.id, diag.code.name));
-    let _ = writeln!(out, ",title={title}::{}", data(&message(source, diag)));
+    let _ = writeln!(out, ",title={title}::{}", data(&message(file, diag)));
 }
 
 /// The message with causes, notes and help on lines of their own.
-fn message(source: &Source, diag: &Diag) -> String {
+fn message(file: &Linted, diag: &Diag) -> String {
     let mut text = diag.message.clone();
-    for related in &diag.related {
-        let at = source.position(related.span.start);
+    for (related, origin) in diag.related.iter().zip(file.origins_of_causes(diag)) {
+        let at = file.source.position(related.span.start);
         let _ = write!(text, "\nline {}: {}", at.line, related.message);
+        if let Some(origin) = origin {
+            let _ = write!(text, " ({})", origin.own());
+        }
+    }
+    if let Some(origin) = file.origin(diag.span) {
+        let _ = write!(text, "\ncompiled from {origin}");
     }
     for note in &diag.notes {
         let _ = write!(text, "\nnote: {note}");

@@ -1,9 +1,11 @@
 //! The report for people: the lines in question with labels on them.
 
-use super::Run;
+use super::{Linted, Run};
+use crate::cli::output::printable;
 use crate::ptx::diag::{self, Applicability, Diag, Fix};
 use crate::ptx::source::{Source, Span};
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Labels at most this many lines apart share a snippet, in which the lines between are shown or folded.
@@ -19,11 +21,30 @@ pub(super) fn render(run: &Run) -> String {
     let mut out = String::new();
     for file in &run.files {
         for diag in &file.report.findings {
-            out.push_str(&renderer.render(&[group(&file.source, diag)]));
+            let diag = with_origins(file, diag);
+            out.push_str(&renderer.render(&[group(&file.source, &diag)]));
             out.push_str("\n\n");
         }
     }
     out
+}
+
+/// The finding with the lines it was compiled from, where the text tells them.
+fn with_origins<'d>(file: &Linted, diag: &'d Diag) -> Cow<'d, Diag> {
+    if file.origins.is_empty() {
+        return Cow::Borrowed(diag);
+    }
+    let mut told = diag.clone();
+    for (related, origin) in told.related.iter_mut().zip(file.origins_of_causes(diag)) {
+        if let Some(origin) = origin {
+            related.message = format!("{} ({})", related.message, printable(&origin.own().to_string()));
+        }
+    }
+    if let Some(origin) = file.origin(diag.span) {
+        let from = format!("compiled from {}", printable(&origin.to_string()));
+        told.notes.insert(0, from);
+    }
+    Cow::Owned(told)
 }
 
 /// One finding for the renderer.

@@ -3,7 +3,7 @@
 use super::statistics::{self, Count};
 use super::{Linted, Run};
 use crate::ptx::diag::{Applicability, Diag, Fix, Related};
-use crate::ptx::lint::{Fingerprint, KernelStatus};
+use crate::ptx::lint::{self, Fingerprint, KernelStatus};
 use crate::ptx::source::{Position, Source, Span};
 use serde::Serialize;
 
@@ -35,6 +35,47 @@ struct Finding<'a> {
     /// The same in later runs, as long as the statement is.
     fingerprint: String,
     fix: Option<Repair<'a>>,
+    /// The line that the statement was compiled from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<Origin>,
+}
+
+#[derive(Serialize)]
+struct Origin {
+    #[serde(flatten)]
+    place: Line,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inlined_at: Vec<Line>,
+}
+
+#[derive(Serialize)]
+struct Line {
+    file: String,
+    line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u32>,
+}
+
+impl From<lint::Place> for Line {
+    fn from(place: lint::Place) -> Self {
+        Self {
+            file: place.file,
+            line: place.line,
+            column: (place.column > 0).then_some(place.column),
+        }
+    }
+}
+
+impl From<lint::Origin> for Origin {
+    fn from(origin: lint::Origin) -> Self {
+        Self {
+            place: origin.place.into(),
+            function: origin.function,
+            inlined_at: origin.inlined_at.into_iter().map(From::from).collect(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -71,6 +112,8 @@ struct Cause<'a> {
     #[serde(flatten)]
     place: Place<'a>,
     message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<Origin>,
 }
 
 #[derive(Serialize)]
@@ -92,8 +135,7 @@ struct Failure<'a> {
 pub(super) fn render(run: &Run, with_statistics: bool) -> serde_json::Result<String> {
     let findings = |file| {
         let file: &Linted = file;
-        file.findings()
-            .map(move |(diag, print)| finding(&file.source, diag, print))
+        file.findings().map(move |(diag, print)| finding(file, diag, print))
     };
     let kernels = |file| {
         let Linted { source, report, .. }: &Linted = file;
@@ -114,10 +156,12 @@ pub(super) fn render(run: &Run, with_statistics: bool) -> serde_json::Result<Str
     Ok(text)
 }
 
-fn finding<'a>(source: &'a Source, diag: &'a Diag, print: &'a Fingerprint) -> Finding<'a> {
+fn finding<'a>(file: &'a Linted, diag: &'a Diag, print: &'a Fingerprint) -> Finding<'a> {
+    let source = &file.source;
     let cause = |related: &'a Related| Cause {
         place: place(source, related.span),
         message: &related.message,
+        origin: file.origin(related.span).map(From::from),
     };
     Finding {
         code: diag.code.id,
@@ -132,6 +176,7 @@ fn finding<'a>(source: &'a Source, diag: &'a Diag, print: &'a Fingerprint) -> Fi
         kernel: print.kernel.as_deref(),
         fingerprint: print.to_string(),
         fix: diag.fix.as_ref().map(|fix| repair(source, fix)),
+        origin: file.origin(diag.span).map(From::from),
     }
 }
 

@@ -10,8 +10,8 @@ use super::Outcome;
 use super::input::Unreadable;
 use super::output::printable;
 use crate::ptx::diag::{Applicability, Diag, Level};
-use crate::ptx::lint::{Fingerprint, KernelStatus, Report};
-use crate::ptx::source::Source;
+use crate::ptx::lint::{Fingerprint, KernelStatus, Origin, Origins, Report};
+use crate::ptx::source::{Source, Span};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -43,6 +43,8 @@ pub struct Linted {
     pub nth: usize,
     /// What each of the findings is known by.
     pub fingerprints: Vec<Fingerprint>,
+    /// The lines that the text was compiled from, where it tells.
+    pub origins: Origins,
     /// Where findings that are known are kept.
     pub baseline: Option<PathBuf>,
     /// The text before repairs, if there were any.
@@ -59,6 +61,24 @@ impl Linted {
     /// The findings, each with what it is known by.
     fn findings(&self) -> impl Iterator<Item = (&Diag, &Fingerprint)> {
         self.report.findings.iter().zip(&self.fingerprints)
+    }
+
+    /// Where a statement comes from.
+    fn origin(&self, span: Span) -> Option<Origin> {
+        self.origins.of(span)
+    }
+
+    /// Where the causes come from, beside the finding itself: each line once.
+    fn origins_of_causes(&self, diag: &Diag) -> Vec<Option<Origin>> {
+        let mut told: Vec<Option<Origin>> = vec![self.origin(diag.span)];
+        let mut causes = Vec::with_capacity(diag.related.len());
+        for related in &diag.related {
+            let origin = self.origin(related.span);
+            let is_new = !told.contains(&origin);
+            causes.push(origin.clone().filter(|_| is_new));
+            told.push(origin);
+        }
+        causes
     }
 }
 
@@ -192,12 +212,17 @@ impl Run {
 
     fn short(&self) -> String {
         let mut out = String::new();
-        for Linted { source, report, .. } in &self.files {
-            for diag in &report.findings {
+        for linted in &self.files {
+            let source = &linted.source;
+            for diag in &linted.report.findings {
                 let (file, at) = (printable(source.name()), source.position(diag.span.start));
                 let (level, code) = (diag.level, diag.code);
                 let message = printable(&diag.message);
-                let _ = writeln!(out, "{file}:{at}: {level}[{} {}]: {message}", code.id, code.name);
+                let _ = write!(out, "{file}:{at}: {level}[{} {}]: {message}", code.id, code.name);
+                if let Some(origin) = linted.origin(diag.span) {
+                    let _ = write!(out, " (from {})", printable(&origin.own().to_string()));
+                }
+                out.push('\n');
             }
         }
         out
@@ -226,6 +251,7 @@ mod tests {
             path: "t.ptx".into(),
             source: Source::new("t.ptx", text).unwrap(),
             fingerprints: (0..).take(findings.len()).map(print).collect(),
+            origins: Origins::default(),
             report: Report {
                 findings,
                 ..Report::default()

@@ -68,21 +68,20 @@ fn results<'a>(file: &'a Linted, rules: &[&Entry]) -> Vec<ResultObject<'a>> {
     let place = |code: Code| rules.iter().position(|entry| entry.code == code);
     let findings = file.findings();
     findings
-        .map(|(diag, print)| result(&file.source, diag, print, place(diag.code)))
+        .map(|(diag, print)| result(file, diag, print, place(diag.code)))
         .collect()
 }
 
-fn result<'a>(
-    source: &'a Source,
-    diag: &'a Diag,
-    print: &'a Fingerprint,
-    rule_index: Option<usize>,
-) -> ResultObject<'a> {
-    let related = diag.related.iter().zip(1..).map(|(related, id)| Location {
-        id: Some(id),
+fn result<'a>(file: &'a Linted, diag: &'a Diag, print: &'a Fingerprint, rule_index: Option<usize>) -> ResultObject<'a> {
+    let source = &file.source;
+    let causes = diag.related.iter().map(|related| Location {
         message: Some(text(&related.message)),
         ..Location::of(source, related.span)
     });
+    let mut related: Vec<Location> = causes.chain(compiled_from(file, diag)).collect();
+    for (location, id) in related.iter_mut().zip(1..) {
+        location.id = Some(id);
+    }
     let mut location = Location::of(source, diag.span);
     location.logical_locations = print.kernel.as_deref().map(|name| [Logical { name, kind: "function" }]);
     let fix = diag.fix.as_ref().map(|fix| {
@@ -100,12 +99,30 @@ fn result<'a>(
         level: level(diag.level),
         message: text(&message(diag)),
         locations: [location],
-        related_locations: related.collect(),
+        related_locations: related,
         partial_fingerprints: Fingerprints {
             statement: print.to_string(),
         },
         fixes: fix,
     }
+}
+
+/// The lines that the statement was compiled from: its own, and those of the calls that were inlined.
+fn compiled_from<'a>(file: &Linted, diag: &Diag) -> Vec<Location<'a>> {
+    let Some(origin) = file.origin(diag.span) else {
+        return Vec::new();
+    };
+    let own = (&origin.place, "compiled from here");
+    let calls = origin.inlined_at.iter().map(|call| (call, "inlined here"));
+    std::iter::once(own)
+        .chain(calls)
+        .map(|(place, what)| {
+            let mut location = Location::of_file(&place.file);
+            location.physical_location.region = Some(Region::line(place.line, place.column));
+            location.message = Some(text(what));
+            location
+        })
+        .collect()
 }
 
 fn replacement<'a>(source: &Source, edit: &'a Edit) -> Replacement<'a> {
@@ -153,9 +170,21 @@ fn region(source: &Source, span: Span) -> Region {
     let (start, end) = (source.position(span.start), source.position(span.end.max(span.start)));
     Region {
         start_line: start.line,
-        start_column: start.column,
-        end_line: end.line,
-        end_column: end.column,
+        start_column: Some(start.column),
+        end_line: Some(end.line),
+        end_column: Some(end.column),
+    }
+}
+
+impl Region {
+    /// A line of a file that is not at hand; column 0 is none.
+    fn line(line: u32, column: u32) -> Self {
+        Self {
+            start_line: line,
+            start_column: (column > 0).then_some(column),
+            end_line: None,
+            end_column: None,
+        }
     }
 }
 

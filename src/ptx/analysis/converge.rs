@@ -44,12 +44,16 @@ struct Fates {
     low: Vec<u32>,
     /// Per loop, the number of edges out of it.
     exits: Vec<u32>,
+    /// Whether threads end with the function.
+    ends: bool,
 }
 
 impl Converge {
-    /// Finds where threads meet. `is_barrier` tells for each instruction whether threads may wait for each other there.
-    pub fn new(body: &Body, cfg: &Cfg, loops: &Loops, is_barrier: &impl Fn(u32) -> bool) -> Self {
+    /// Finds where threads meet. `is_barrier` tells for each instruction whether threads may wait for each other there; `ends` whether
+    /// threads end with the function: those that return to a caller may be waited for, and may wait elsewhere.
+    pub fn new(body: &Body, cfg: &Cfg, loops: &Loops, ends: bool, is_barrier: &impl Fn(u32) -> bool) -> Self {
         let mut fates = Fates::new(body, cfg, is_barrier);
+        fates.ends = ends;
         fates.count_exits(cfg, loops);
         let mut departures = Vec::new();
         let mut edges = Vec::new();
@@ -226,6 +230,7 @@ impl Fates {
             plain: vec![false; nodes],
             low: vec![u32::MAX; nodes],
             exits: Vec::new(),
+            ends: true,
         };
         fates.plain[cfg.exit() as usize] = true;
         for block in cfg.rpo().iter().rev().filter(|block| **block != cfg.exit()) {
@@ -300,7 +305,8 @@ impl Fates {
             return Some(Departure { from, to, fatal });
         }
         let ends = self.plain[to as usize] || self.is_own_way(cfg, to);
-        let departs = ends && others().any(|other| self.meets[*other as usize]) && !self.ends_loop(loops, from, to);
+        let departs =
+            self.ends && ends && others().any(|other| self.meets[*other as usize]) && !self.ends_loop(loops, from, to);
         departs.then_some(Departure { from, to, fatal })
     }
 

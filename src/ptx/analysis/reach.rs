@@ -1,9 +1,11 @@
 //! Which threads can get where: conditions that are known in every thread split the CTA.
 
+use super::converge::Departure;
 use super::geometry::WARP;
 use super::unit::Unit;
 use crate::ptx::flow::dataflow::{Direction, Problem, Solution, solve};
 use crate::ptx::ir::InstId;
+use crate::ptx::isa::Extent;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A set of a CTA's threads, by linear index.
@@ -90,6 +92,8 @@ pub struct Reach {
     solution: Solution<Threads>,
     /// Blocks whose set is an upper bound only: a condition that is not known decides who gets there.
     unsure: FxHashSet<u32>,
+    /// Those among them where the condition may part threads: to the others come all of the set, or none.
+    parted: FxHashSet<u32>,
 }
 
 /// The problem: conditions that are known in every thread split the CTA.
@@ -162,11 +166,35 @@ impl Reach {
     /// Finds the threads that can reach each block of a unit.
     pub fn new(unit: &Unit) -> Self {
         let mut unsure = FxHashSet::default();
-        let split = Split::new(unit, |block| unsure.extend(unit.converge.region(block)));
+        let mut unknown = Vec::new();
+        let split = Split::new(unit, |block| unknown.push(block));
+        let mut parted = FxHashSet::default();
+        for block in unknown {
+            unsure.extend(unit.converge.region(block));
+            if unit.uniformity.branch(block) < Extent::Warp {
+                continue;
+            }
+            parted.extend(unit.converge.region(block));
+            // Where nobody knows who leaves there, nobody knows who is left.
+            let leaves = |departure: &Departure| departure.from == block && !departure.fatal;
+            if unit.converge.departures().iter().any(leaves) {
+                let stay = unit.cfg.succs().reachable(unit.converge.succs(block).iter().copied());
+                let stay = (0u32..).zip(stay).filter(|(_, stays)| *stays).map(|(at, _)| at);
+                parted.extend(stay);
+                unsure.extend(parted.iter().copied());
+            }
+        }
         Self {
             solution: solve(&split, &unit.cfg),
             unsure,
+            parted,
         }
+    }
+
+    /// Whether the threads that can reach an instruction without a guard come there all together, or none of them.
+    pub fn is_whole(&self, unit: &Unit, inst: InstId) -> bool {
+        let guarded = unit.body.insts.get(inst.index()).is_none_or(|row| row.guard.is_some());
+        !guarded && !self.parted.contains(&unit.cfg.block_of(inst))
     }
 
     /// The threads that can reach a block.

@@ -211,6 +211,11 @@ impl Scalar {
                 return Some(truncate(quick, self.out));
             }
         }
+        if self.bits <= 32
+            && let Some(narrow) = self.narrow(source(0), source(1), source(2))
+        {
+            return Some(truncate(narrow as u64, self.out));
+        }
         let wide = |at: usize| -> i128 {
             let value = truncate(source(at), self.bits);
             if self.signed {
@@ -260,6 +265,57 @@ impl Scalar {
         Some(truncate(result as u64, self.out))
     }
 
+    /// The usual ones again, of sources so narrow that nothing is lost in 64 bits.
+    fn narrow(self, a: u64, b: u64, c: u64) -> Option<i64> {
+        let widen = |value: u64| {
+            let value = truncate(value, self.bits);
+            if self.signed {
+                extend(value, self.bits)
+            } else {
+                value as i64
+            }
+        };
+        let (a, b) = (widen(a), widen(b));
+        Some(match self.op {
+            Op::Convert => a,
+            Op::Mul => a.wrapping_mul(b),
+            Op::Mad => a.wrapping_mul(b).wrapping_add(c as i64),
+            Op::Min => a.min(b),
+            Op::Max => a.max(b),
+            Op::Compare(relation, join) => i64::from(compare(relation, join, a, b, c)),
+            _ => return None,
+        })
+    }
+
+    /// The results for many threads at once; `false` where one is undefined.
+    pub(super) fn apply_all(self, columns: &[Column], out: &mut [u64]) -> bool {
+        if let ([a, b], true) = (columns, self.out == self.bits) {
+            let cut = |value: u64| truncate(value, self.out);
+            match self.op {
+                Op::Add => return fill(out, *a, *b, |a, b| cut(a.wrapping_add(b))),
+                Op::Sub => return fill(out, *a, *b, |a, b| cut(a.wrapping_sub(b))),
+                Op::Mul => return fill(out, *a, *b, |a, b| cut(a.wrapping_mul(b))),
+                Op::And => return fill(out, *a, *b, |a, b| cut(a & b)),
+                Op::Or => return fill(out, *a, *b, |a, b| cut(a | b)),
+                Op::Xor => return fill(out, *a, *b, |a, b| cut(a ^ b)),
+                Op::Shl => return fill(out, *a, *b, |a, b| cut(if b < 64 { a << b } else { 0 })),
+                _ => {}
+            }
+        }
+        let mut sources = [0u64; 4];
+        let count = columns.len().min(4);
+        for (at, place) in out.iter_mut().enumerate() {
+            for (source, column) in sources.iter_mut().zip(columns) {
+                *source = column.at(at);
+            }
+            match self.apply(&sources[..count]) {
+                Some(result) => *place = result,
+                None => return false,
+            }
+        }
+        true
+    }
+
     /// `bfe`: a field of `length` bits at `start`, filled with the sign where signed.
     fn extract(self, value: u64, start: u64, length: u64) -> i128 {
         let (start, length) = ((start & 0xff) as u32, (length & 0xff) as u32);
@@ -291,11 +347,44 @@ impl Scalar {
     }
 }
 
+/// A source of many threads.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Column<'a> {
+    /// The same number in all of them.
+    Same(u64),
+    /// A number for each.
+    Each(&'a [u64]),
+}
+
+impl Column<'_> {
+    fn at(self, thread: usize) -> u64 {
+        match self {
+            Column::Same(value) => value,
+            Column::Each(values) => values.get(thread).copied().unwrap_or(0),
+        }
+    }
+}
+
+/// Fills in what two sources make, thread by thread.
+fn fill(out: &mut [u64], a: Column, b: Column, make: impl Fn(u64, u64) -> u64) -> bool {
+    match (a, b) {
+        (Column::Each(a), Column::Each(b)) => {
+            for (place, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
+                *place = make(*a, *b);
+            }
+        }
+        (Column::Each(a), Column::Same(b)) => out.iter_mut().zip(a).for_each(|(place, a)| *place = make(*a, b)),
+        (Column::Same(a), Column::Each(b)) => out.iter_mut().zip(b).for_each(|(place, b)| *place = make(a, *b)),
+        (Column::Same(a), Column::Same(b)) => out.fill(make(a, b)),
+    }
+    true
+}
+
 fn shift_left(value: i128, by: u64) -> i128 {
     if by >= 64 { 0 } else { value << by }
 }
 
-fn compare(relation: Relation, join: Option<Join>, a: i128, b: i128, with: u64) -> bool {
+fn compare<T: Ord>(relation: Relation, join: Option<Join>, a: T, b: T, with: u64) -> bool {
     let holds = match relation {
         Relation::Eq => a == b,
         Relation::Ne => a != b,

@@ -23,13 +23,18 @@ pub enum Nature {
     Call,
 }
 
-/// The nature of an instruction's results. `entry` tells that the function is a kernel.
-pub(super) fn nature(inst: &Inst, is_slot: impl Fn(&Inst) -> bool) -> Nature {
+/// The nature of an instruction's results. `is_slot` tells whether it reads a parameter that is followed, `number` what an operand is,
+/// where it is one number.
+pub(super) fn nature(
+    inst: &Inst,
+    is_slot: impl Fn(&Inst) -> bool,
+    number: impl FnMut(&Operand) -> Option<u64>,
+) -> Nature {
     match inst.op.effect {
         Effect::Pure => pure(inst),
         Effect::Load => load(inst, is_slot),
         Effect::Barrier => Nature::Always(Extent::Cta),
-        Effect::Warp => lanes(inst),
+        Effect::Warp => lanes(inst, number),
         Effect::Call => Nature::Call,
         // Where memory is written, a fence set or a copy started, there is no result, or one of each thread's own.
         Effect::Other if inst.op.is_known() && matches!(inst.op.base(), "add" | "sub" | "mad" | "createpolicy") => {
@@ -60,19 +65,15 @@ fn load(inst: &Inst, is_slot: impl Fn(&Inst) -> bool) -> Nature {
 }
 
 /// Instructions among the lanes of a warp.
-fn lanes(inst: &Inst) -> Nature {
+fn lanes(inst: &Inst, number: impl FnMut(&Operand) -> Option<u64>) -> Nature {
     match inst.op.base() {
-        "shfl" if inst.op.has("idx") && reads_whole_warp(inst) => Nature::OneLane,
+        // The clamp of a whole warp.
+        "shfl" if inst.op.has("idx") && inst.operands.get(3).and_then(number) == Some(31) => Nature::OneLane,
         "vote" if !inst.op.has("ballot") => Nature::AtMost(Extent::Warp),
         "vote" | "redux" | "activemask" => Nature::Always(Extent::Warp),
         "match" if inst.op.has("all") => Nature::Always(Extent::Warp),
         _ => Nature::Always(Extent::Thread),
     }
-}
-
-/// Whether a `shfl` does not cut the warp into segments.
-fn reads_whole_warp(inst: &Inst) -> bool {
-    inst.operands.get(3).and_then(Operand::as_int) == Some(31)
 }
 
 /// Whether an address names a symbol directly, and which.

@@ -79,7 +79,7 @@ impl Together {
     /// Follows the lanes of a unit.
     pub fn new(unit: &Unit) -> Self {
         let meets = |inst: u32| is_joint(&unit.body.insts[inst as usize]) || unit.barrier_at(inst).is_some();
-        let converge = Converge::new(unit.body, &unit.cfg, &unit.loops, &meets);
+        let converge = Converge::new(unit.body, &unit.cfg, &unit.loops, true, &meets);
         let mut unknown = Vec::new();
         let split = Split::new(unit, |block| unknown.push(block));
         let solution = solve(&split, &unit.cfg);

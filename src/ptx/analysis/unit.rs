@@ -36,6 +36,9 @@ pub struct Unit<'m> {
     pub barriers: Vec<BarrierSite>,
 }
 
+/// How far apart the results of functions are: given uniform arguments, and whatever the arguments are.
+type Returns = FxHashMap<FuncId, (Extent, Extent)>;
+
 /// What is known of a module's functions.
 pub struct Analysis<'m> {
     /// The module.
@@ -59,7 +62,7 @@ impl<'m> Analysis<'m> {
             units: module.functions.iter().map(|_| None).collect(),
         };
         let shared = shared_shape(module, block);
-        let mut returns: FxHashMap<FuncId, Extent> = FxHashMap::default();
+        let mut returns = Returns::default();
         for id in &order {
             let function = module.function(*id);
             let Some(body) = &function.body else { continue };
@@ -68,8 +71,17 @@ impl<'m> Analysis<'m> {
                 FunctionKind::Func => shared,
             };
             let mut unit = Unit::new(module, *id, body, shape, barriers.of(*id));
+            // What is agreed on at a barrier is alike in all threads, whatever each of them brings along.
+            let agrees = function.kind == FunctionKind::Func && !unit.barriers.is_empty();
+            let ceiling = if agrees && !function.results.is_empty() {
+                let apart = function.params.iter().map(|param| (*param, Extent::Thread)).collect();
+                unit.solve(&apart, &returns);
+                unit.return_extent(function)
+            } else {
+                Extent::Thread
+            };
             unit.solve(&FxHashMap::default(), &returns);
-            returns.insert(*id, unit.return_extent(function));
+            returns.insert(*id, (unit.return_extent(function), ceiling));
             analysis.units[id.index()] = Some(unit);
         }
         analysis.pass_arguments(&order, &returns);
@@ -77,7 +89,7 @@ impl<'m> Analysis<'m> {
     }
 
     /// Solves callees again whose callers pass them what differs between threads.
-    fn pass_arguments(&mut self, order: &[FuncId], returns: &FxHashMap<FuncId, Extent>) {
+    fn pass_arguments(&mut self, order: &[FuncId], returns: &Returns) {
         let mut params: FxHashMap<FuncId, FxHashMap<SymbolId, Extent>> = FxHashMap::default();
         for id in order.iter().rev() {
             if let (Some(params), Some(unit)) = (params.get(id), self.units[id.index()].as_mut()) {
@@ -117,7 +129,8 @@ impl<'m> Unit<'m> {
         let loops = Loops::of_cfg(&cfg);
         let ssa = Ssa::new(body, &cfg);
         let waits = |inst: u32| barriers.binary_search_by_key(&inst, |site| site.inst.0).is_ok();
-        let converge = Converge::new(body, &cfg, &loops, &waits);
+        let is_kernel = module.function(id).kind == FunctionKind::Entry;
+        let converge = Converge::new(body, &cfg, &loops, is_kernel, &waits);
         Self {
             module,
             id,
@@ -144,11 +157,14 @@ impl<'m> Unit<'m> {
         }
     }
 
-    fn solve(&mut self, params: &FxHashMap<SymbolId, Extent>, returns: &FxHashMap<FuncId, Extent>) {
+    fn solve(&mut self, params: &FxHashMap<SymbolId, Extent>, returns: &Returns) {
         let parts = self.parts();
         let of_call = |call: &Call| match call.callee {
-            Callee::Known(callee) => returns.get(&callee).copied().unwrap_or(Extent::Thread),
-            _ => Extent::Thread,
+            Callee::Known(callee) => returns
+                .get(&callee)
+                .copied()
+                .unwrap_or((Extent::Thread, Extent::Thread)),
+            _ => (Extent::Thread, Extent::Thread),
         };
         let surroundings = Surroundings {
             params,
@@ -212,7 +228,8 @@ pub fn nature_of(unit: &Unit, inst: InstId) -> Nature {
         .insts
         .get(inst.index())
         .map_or(Nature::Always(Extent::Thread), |row| {
-            nature(row, |row| is_param_slot(parts, row))
+            let number = |operand: &Operand| unit.evaluator().operand(inst, operand)?.constant();
+            nature(row, |row| is_param_slot(parts, row), number)
         })
 }
 

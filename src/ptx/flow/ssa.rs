@@ -5,7 +5,7 @@
 //! Guarded definitions, and those that write a part of a register, keep the value from before as a further input.
 
 use super::{Cfg, place, rename};
-use crate::ptx::ir::{Body, Component, InstId, Operand, RegId};
+use crate::ptx::ir::{Body, InstId, Operand, RegId};
 use crate::ptx::isa::Role;
 
 /// A value: index into an [`Ssa`]'s table.
@@ -231,6 +231,6 @@ impl Accesses {
 fn is_part(operand: &Operand) -> bool {
     matches!(
         operand,
-        Operand::Part(_, component) if !matches!(component, Component::B0123 | Component::B3210)
+        Operand::Part(_, component) if !component.is_whole()
     )
 }

@@ -169,6 +169,8 @@ pub enum InitValue {
     Imm(Imm),
     /// The address of a symbol.
     Symbol(Box<InitSymbol>),
+    /// A field of a texture, sampler or surface, as written: `filter_mode = nearest`.
+    Field(Box<str>),
     /// A nested row.
     Row(Box<[InitValue]>),
 }

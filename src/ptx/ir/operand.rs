@@ -1,6 +1,7 @@
 //! Operands.
 
 use super::{LabelId, RegId, Special, SymbolId};
+use std::fmt;
 
 /// What stands between the commas of an instruction.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,17 +128,29 @@ macro_rules! components {
     ($($variant:ident $name:literal),*) => {
         /// A component of a vector, or the part of a register that a video instruction selects.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Component { $(#[doc = concat!("`.", $name, "`")] $variant),* }
+        pub enum Component {
+            $(#[doc = concat!("`.", $name, "`")] $variant,)*
+            /// `.b7531`: four of the eight bytes of two registers, from the highest down.
+            Bytes([u8; 4]),
+        }
 
         impl Component {
-            /// The name without the dot.
-            pub const fn name(self) -> &'static str {
-                match self { $(Component::$variant => $name),* }
-            }
-
             /// The component of that name, without the dot.
             pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($name => Some(Component::$variant),)* _ => None }
+                match name { $($name => Some(Component::$variant),)* _ => four_bytes(name) }
+            }
+        }
+
+        impl fmt::Display for Component {
+            /// The name without the dot.
+            fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+                match self {
+                    $(Component::$variant => out.write_str($name),)*
+                    Component::Bytes(bytes) => {
+                        out.write_str("b")?;
+                        bytes.iter().try_for_each(|byte| write!(out, "{byte}"))
+                    }
+                }
             }
         }
     };
@@ -148,6 +161,64 @@ components! {
     B0 "b0", B1 "b1", B2 "b2", B3 "b3", H0 "h0", H1 "h1",
     H00 "h00", H01 "h01", H02 "h02", H03 "h03", H10 "h10", H11 "h11", H12 "h12", H13 "h13", H20 "h20", H21 "h21", H22 "h22", H23 "h23", H30 "h30", H31 "h31", H32 "h32", H33 "h33",
     B210 "b210", B310 "b310", B320 "b320", B321 "b321",
-    B10 "b10", B20 "b20", B21 "b21", B30 "b30", B31 "b31", B32 "b32",
-    B0123 "b0123", B1234 "b1234", B3210 "b3210", B4321 "b4321", B7654 "b7654"
+    B10 "b10", B20 "b20", B21 "b21", B30 "b30", B31 "b31", B32 "b32"
+}
+
+fn four_bytes(name: &str) -> Option<Component> {
+    let digits: [u8; 4] = name.strip_prefix('b')?.as_bytes().try_into().ok()?;
+    let fits = digits.iter().all(|digit| (b'0'..=b'7').contains(digit));
+    fits.then(|| Component::Bytes(digits.map(|digit| digit - b'0')))
+}
+
+impl Component {
+    /// Whether it is all of a register, in whatever order.
+    pub fn is_whole(self) -> bool {
+        let Component::Bytes(mut bytes) = self else {
+            return false;
+        };
+        bytes.sort_unstable();
+        bytes == [0, 1, 2, 3]
+    }
+
+    /// Which component of a vector it is, if it is one of a vector.
+    pub const fn index(self) -> Option<u8> {
+        match self {
+            Component::X | Component::R => Some(0),
+            Component::Y | Component::G => Some(1),
+            Component::Z | Component::B => Some(2),
+            Component::W | Component::A => Some(3),
+            _ => None,
+        }
+    }
+
+    /// Whether it is two of the four halves of two registers: `.h10`.
+    pub fn is_two_halves(self) -> bool {
+        use Component::{H00, H01, H02, H03, H10, H11, H12, H13, H20, H21, H22, H23, H30, H31, H32, H33};
+        matches!(
+            self,
+            H00 | H01 | H02 | H03 | H10 | H11 | H12 | H13 | H20 | H21 | H22 | H23 | H30 | H31 | H32 | H33
+        )
+    }
+
+    /// Whether it is some bytes of a register, from the highest down: `.b31`.
+    pub const fn is_byte_mask(self) -> bool {
+        use Component::{B0, B1, B2, B3, B10, B20, B21, B30, B31, B32, B210, B310, B320, B321};
+        matches!(
+            self,
+            B0 | B1
+                | B2
+                | B3
+                | B10
+                | B20
+                | B21
+                | B30
+                | B31
+                | B32
+                | B210
+                | B310
+                | B320
+                | B321
+                | Component::Bytes([3, 2, 1, 0])
+        )
+    }
 }

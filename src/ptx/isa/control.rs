@@ -45,7 +45,7 @@ pub(super) static ROWS: &[Row] = &[
         "pmevent",
         Other,
         &[],
-        &["pmevent a:imm/0..15 @1.4", "pmevent.mask a:imm @3.0,sm_20"],
+        &["pmevent a:imm/0..15 @1.4", "pmevent.mask a:imm/0..65535 @3.0,sm_20"],
         &["pmevent 1;", "pmevent.mask 3;"],
     ),
     row(

@@ -100,9 +100,29 @@ fn reads_index(unit: &Unit, inst: InstId) -> bool {
     nature_of(unit, inst) == Nature::AtLeast(Extent::Grid)
 }
 
+/// The value that this is a copy of: code that is not optimised keeps a register for each use.
+fn copied(unit: &Unit, value: ValueId) -> ValueId {
+    let mut at = value;
+    for _ in 0..MOST {
+        let Some(made) = maker(unit, at) else { break };
+        let is_copy = unit.body.insts[made.index()].op.base() == "mov" && unit.body.insts[made.index()].guard.is_none();
+        match unit.ssa.uses(made) {
+            [from] if is_copy && from.is_some() => at = *from,
+            _ => break,
+        }
+    }
+    at
+}
+
 /// Whether the loop compares one of the counters with a uniform bound elsewhere than in its condition.
 fn is_checked_inside(unit: &Unit, id: LoopId, condition: ValueId, counters: &FxHashSet<ValueId>) -> bool {
     let own = maker(unit, condition);
+    // An unrolled loop counts its rounds, and keeps the counter beside.
+    let header = unit.ssa.phis(unit.loops.get(id).header);
+    let counts = |value: &ValueId| {
+        let value = copied(unit, *value);
+        counters.contains(&value) || header.contains(&value)
+    };
     let blocks = unit.cfg.rpo().iter().filter(|block| unit.loops.contains(id, **block));
     let mut insts = blocks.flat_map(|block| unit.cfg.insts(*block)).map(InstId);
     insts.any(|inst| {
@@ -111,7 +131,7 @@ fn is_checked_inside(unit: &Unit, id: LoopId, condition: ValueId, counters: &FxH
         let uniform = |value: &ValueId| unit.uniformity.extent(*value) <= Extent::Cta;
         row.op.base() == "setp"
             && Some(inst) != own
-            && uses.iter().any(|value| counters.contains(value) && !uniform(value))
+            && uses.iter().any(|value| !uniform(value) && counts(value))
             && uses.iter().any(uniform)
     })
 }

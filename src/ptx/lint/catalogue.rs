@@ -22,6 +22,46 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("LINT", "The linter's own comments"),
 ];
 
+/// A code of the field's catalogue whose faults are found under another.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// The code that people may look for.
+    pub id: &'static str,
+    /// The one that reports.
+    pub into: &'static str,
+    /// What it was to find, and why there.
+    pub why: &'static str,
+}
+
+/// Codes whose faults are found under others: one cause is one finding.
+pub const MERGED: &[Merged] = &[
+    Merged {
+        id: "BAR008",
+        into: "BAR002",
+        why: "aligned barriers in the arms of a branch between roles: the same branch, with whole warps apart, as a warning",
+    },
+    Merged {
+        id: "BAR010",
+        into: "BAR001",
+        why: "a barrier in a function that is called under divergence: reported at the call, as if the barrier stood there",
+    },
+    Merged {
+        id: "WARP009",
+        into: "RACE010",
+        why: "lanes that exchange values through shared memory without `bar.warp.sync`: a race within a warp",
+    },
+    Merged {
+        id: "PERF012",
+        into: "BAR011",
+        why: "a barrier in a loop that orders nothing: a redundant barrier, wherever it stands",
+    },
+];
+
+/// What is known of a code that was merged into another.
+pub fn merged(word: &str) -> Option<&'static Merged> {
+    MERGED.iter().find(|merged| merged.id.eq_ignore_ascii_case(word))
+}
+
 /// A code and its documentation.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -111,6 +151,10 @@ mod tests {
             );
             let same = |other: &&Entry| other.code.id == entry.code.id || other.code.name == entry.code.name;
             assert_eq!(all.iter().filter(same).count(), 1, "{}", entry.code.id);
+        }
+        for merged in MERGED {
+            let has = |id: &str| all.iter().any(|entry| entry.code.id == id);
+            assert!(has(merged.into) && !has(merged.id), "{}", merged.id);
         }
     }
 }

@@ -5,6 +5,7 @@ use super::parting::{condition, is_hurt, level};
 use crate::ptx::analysis::{BarrierSite, Unit};
 use crate::ptx::diag::Level;
 use crate::ptx::flow::LoopId;
+use crate::ptx::ir::BarrierOp;
 use crate::ptx::isa::Extent;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -158,22 +159,40 @@ fn left_loop(unit: &Unit, block: u32) -> Option<LoopId> {
     left.last()
 }
 
-/// Whether no path from the branch to where threads meet again avoids all barriers.
+/// Whether the paths from the branch to where threads meet again all pass barriers, and as many of them.
 fn every_path_waits(unit: &Unit, block: u32) -> bool {
     // Only barriers that need not be the same instruction in all threads are helped by this.
     if unit.barriers.iter().all(|site| site.aligned) {
         return false;
     }
-    let stops: FxHashSet<u32> = unit.barriers.iter().map(|site| unit.cfg.block_of(site.inst)).collect();
+    let mut passed: FxHashMap<u32, u32> = FxHashMap::default();
+    for site in unit.barriers.iter().filter(|site| site.op != BarrierOp::Arrive) {
+        *passed.entry(unit.cfg.block_of(site.inst)).or_default() += 1;
+    }
+    // Rounds of loops are not counted: roles are taken to agree on how many there are.
+    let around = unit.loops.innermost(block);
+    let is_looped = |at: &u32| passed.contains_key(at) && unit.loops.innermost(*at) != around;
+    let count = !unit.converge.region(block).iter().any(is_looped);
     let meeting = unit.converge.meeting(block);
-    let mut seen = FxHashSet::default();
-    let mut stack = unit.converge.succs(block).to_vec();
-    while let Some(at) = stack.pop() {
+    // How many barriers a path to a block has passed.
+    let mut counts: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut stack: Vec<(u32, u32)> = unit.converge.succs(block).iter().map(|at| (*at, 0)).collect();
+    let mut total = None;
+    while let Some((at, before)) = stack.pop() {
         if Some(at) == meeting || at == unit.cfg.exit() {
-            return false;
+            if before == 0 || *total.get_or_insert(before) != before {
+                return false;
+            }
+            continue;
         }
-        if !stops.contains(&at) && seen.insert(at) {
-            stack.extend(unit.converge.succs(at));
+        match counts.insert(at, before) {
+            Some(known) if known == before || !count => continue,
+            Some(_) => return false,
+            None => {}
+        }
+        let here = passed.get(&at).copied().unwrap_or(0);
+        if count || here == 0 {
+            stack.extend(unit.converge.succs(at).iter().map(|to| (*to, before + here)));
         }
     }
     true

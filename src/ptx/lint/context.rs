@@ -15,7 +15,7 @@ use crate::ptx::diag::Level;
 use crate::ptx::ir::{Body, FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::parse::Parsed;
-use crate::ptx::source::Span;
+use crate::ptx::source::{Span, line_starts};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -31,7 +31,7 @@ pub struct Context<'p> {
     /// The functions that some rule looks at.
     pub analysis: Analysis<'p>,
     /// Offsets at which lines start.
-    lines: Vec<u32>,
+    lines: OnceCell<Vec<u32>>,
     partings: OnceCell<Vec<Parting>>,
     numbered: OnceCell<Vec<Numbered>>,
     lanes: RefCell<FxHashMap<FuncId, Rc<Together>>>,
@@ -50,15 +50,12 @@ pub struct Context<'p> {
 
 impl<'p> Context<'p> {
     pub(super) fn new(parsed: &'p Parsed, text: &'p str, launch: &Launch) -> Self {
-        let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self {
             parsed,
             text,
-            launch: *launch,
+            launch: launch.clone(),
             analysis: Analysis::new(&parsed.module, launch.block, is_interesting),
-            lines: std::iter::once(0)
-                .chain(newlines.map(|(at, _)| at as u32 + 1))
-                .collect(),
+            lines: OnceCell::new(),
             partings: OnceCell::new(),
             numbered: OnceCell::new(),
             lanes: RefCell::default(),
@@ -86,7 +83,8 @@ impl<'p> Context<'p> {
     /// The line of an instruction, from 1.
     pub fn line(&self, function: FuncId, inst: InstId) -> usize {
         let start = self.span(function, inst).start;
-        self.lines.partition_point(|line| *line <= start).max(1)
+        let lines = self.lines.get_or_init(|| line_starts(self.text));
+        lines.partition_point(|line| *line <= start).max(1)
     }
 
     /// The units, in textual order.

@@ -2,10 +2,12 @@
 
 use super::context::Context;
 use super::racing::{address, opcode, thread};
+use super::trail::{Goal, with_trail};
 use super::trials::{Faulty, Tried};
 use crate::ptx::analysis::trial::{Fault, FaultKind, Site};
-use crate::ptx::diag::{Code, Diag, Level};
+use crate::ptx::diag::{Code, Diag, Edit, Level};
 use crate::ptx::ir::{Address, Base, FuncId, Inst, InstId, Operand, SymbolId, Variable};
+use crate::ptx::parse::pieces;
 use rustc_hash::FxHashSet;
 
 /// MEM001.
@@ -83,6 +85,7 @@ pub(super) fn mem002(context: &Context, code: Code) -> Vec<Diag> {
                 thread(index, faulty.block)
             );
             let diag = declared(context, symbol, Diag::error(code, span(context, site), message));
+            let diag = with_address(context, site, Goal::Thread, diag);
             Some(
                 assume(tried, faulty, diag)
                     .help("make the variable larger, or guard the access against threads that have no place in it"),
@@ -144,6 +147,7 @@ pub(super) fn mem004(context: &Context, code: Code) -> Vec<Diag> {
             FaultKind::Misaligned { symbol, offset, size } if !constant && is_certain(faulty) => {
                 let mut diag = misaligned(context, code, site, symbol, offset, size);
                 diag.label = format!("in thread {}", thread(index, faulty.block));
+                let diag = with_address(context, site, Goal::Thread, diag);
                 found.push(assume(tried, faulty, diag));
             }
             FaultKind::Underaligned { symbol, align, size } if declared_low.insert(symbol) => {
@@ -215,7 +219,8 @@ pub(super) fn mem007(context: &Context, code: Code) -> Vec<Diag> {
                     "{} takes the .{space} address of `{name}` for a generic one",
                     opcode(context, site)
                 );
-                Diag::error(code, span(context, site), message).help(format!(
+                let diag = Diag::error(code, span(context, site), message);
+                with_address(context, site, Goal::Symbol(symbol), diag).help(format!(
                     "convert the address with `cvta.{space}.u64`, or access it with `.{space}`"
                 ))
             }
@@ -242,9 +247,18 @@ pub(super) fn mem011(context: &Context, code: Code) -> Vec<Diag> {
                 "{} reads through the read-only path what the kernel writes",
                 opcode(context, *load)
             );
-            Diag::warning(code, span(context, *load), message)
+            let at = span(context, *load);
+            let diag = Diag::warning(code, at, message)
                 .related(span(context, *store), "it is written here")
-                .help("load without `.nc`")
+                .help("load without `.nc`");
+            let nc = pieces(context.text, at)
+                .mods
+                .into_iter()
+                .find(|span| span.of(context.text) == ".nc");
+            match nc {
+                Some(nc) => diag.safe_fix(vec![Edit::remove(nc)]),
+                None => diag,
+            }
         })
         .collect()
 }
@@ -263,6 +277,21 @@ fn is_certain(faulty: &Faulty) -> bool {
 
 fn span(context: &Context, site: Site) -> crate::ptx::source::Span {
     context.span(site.function, site.inst)
+}
+
+/// Adds how the address of an access came about.
+fn with_address(context: &Context, site: Site, goal: Goal, diag: Diag) -> Diag {
+    let Some(code) = context.code(site.function) else {
+        return diag;
+    };
+    let operands = &code.body.insts[site.inst.index()].operands;
+    let at = operands
+        .iter()
+        .position(|operand| matches!(operand, Operand::Address(_)));
+    match at {
+        Some(at) => with_trail(context, code, site.inst, at, goal, diag),
+        None => diag,
+    }
 }
 
 fn declared(context: &Context, symbol: SymbolId, diag: Diag) -> Diag {

@@ -1,5 +1,6 @@
 //! The linter: runs legality checks and rules over a parsed module.
 
+mod alike;
 mod between;
 mod bits;
 mod bounds;
@@ -15,20 +16,24 @@ mod fix;
 mod mbarriers;
 mod memory;
 mod named;
+mod origin;
 mod parting;
 mod plan;
 mod racing;
+mod retold;
 mod rule;
 pub mod rules;
 mod select;
 mod status;
 mod suppress;
+mod trail;
 mod trials;
 mod warps;
 
-pub use catalogue::{Entry, GROUPS, catalogue};
+pub use catalogue::{Entry, GROUPS, MERGED, Merged, catalogue, merged};
 pub use fingerprint::{Fingerprint, fingerprints};
 pub use fix::apply as apply_fixes;
+pub use origin::{Origin, Origins, Place};
 pub use rule::{RULES, Rule, rule_named};
 pub use select::{Directive, Selection, Selector, UnknownSelector};
 
@@ -37,15 +42,27 @@ use super::parse::Parsed;
 use super::source::Span;
 use super::target::PtxVersion;
 use context::Context;
+use std::sync::Arc;
 use suppress::{Judge, Suppressions};
 
 /// What is known of the launch beside what the text says; `.reqntid` in the text wins over `block`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Launch {
     /// Threads of a CTA in x, y, z.
     pub block: Option<[u32; 3]>,
     /// CTAs of the grid in x, y, z.
     pub grid: Option<[u32; 3]>,
+    /// What kernel parameters hold.
+    pub params: Arc<[Given]>,
+}
+
+/// What is known of a scalar kernel parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// The parameter's name, or its number from 0.
+    pub name: String,
+    /// What it holds; the low bits where the parameter is narrower.
+    pub value: u64,
 }
 
 /// What a lint run is asked for.
@@ -87,7 +104,7 @@ const RELOCATABLE: PtxVersion = PtxVersion::new(3, 1);
 /// Runs what the parser found, legality, and the rules, save those that must be asked for.
 pub fn lint(parsed: &Parsed, text: &str, launch: &Launch) -> Report {
     let options = Options {
-        launch: *launch,
+        launch: launch.clone(),
         ..Options::default()
     };
     lint_with(parsed, text, &options)
@@ -115,6 +132,17 @@ pub fn lint_with(parsed: &Parsed, text: &str, options: &Options) -> Report {
 
 /// What parser, legality and the selected rules find.
 fn run(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
+    let by_name = !options.launch.params.is_empty();
+    if let Some(alike) = alike::Alike::find(parsed).filter(|_| !by_name) {
+        let findings = run_all(&alike.reduced, text, options);
+        if let Some(complete) = alike.complete(parsed, text, findings) {
+            return complete;
+        }
+    }
+    run_all(parsed, text, options)
+}
+
+fn run_all(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
     let mut findings = parsed.diags.clone();
     findings.extend(super::verify::verify(parsed, text));
     if options.relocatable {
@@ -131,7 +159,38 @@ fn run(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
             findings.push(found);
         }
     }
+    one_cause(parsed, &mut findings);
     findings
+}
+
+/// Rules on asynchronous work that say why threads race: the race itself is the same fault then.
+const CAUSES: [&str; 10] = [
+    "ASYNC001", "ASYNC002", "ASYNC004", "ASYNC005", "ASYNC006", "ASYNC007", "ASYNC008", "ASYNC009", "ASYNC019",
+    "ASYNC020",
+];
+/// Rules on races that such a fault may show in.
+const EFFECTS: [&str; 4] = ["RACE001", "RACE002", "RACE003", "RACE005"];
+
+/// Drops races of functions that work with mbarriers or bulk copies where a fault of that work is known.
+fn one_cause(parsed: &Parsed, findings: &mut Vec<Diag>) {
+    let functions = parsed.spans.functions.iter().zip(&parsed.module.functions);
+    let works = |body: &super::ir::Body| {
+        let mut insts = body.insts.iter();
+        insts.any(|inst| inst.op.effect == super::isa::Effect::Mbarrier)
+    };
+    let wholes: Vec<Span> = functions
+        .filter(|(_, function)| function.body.as_ref().is_some_and(works))
+        .map(|(spans, _)| spans.whole)
+        .collect();
+    for whole in wholes {
+        let inside = |diag: &Diag| whole.start <= diag.span.start && diag.span.start < whole.end;
+        let told = findings
+            .iter()
+            .any(|diag| inside(diag) && CAUSES.contains(&diag.code.id));
+        if told {
+            findings.retain(|diag| !(inside(diag) && EFFECTS.contains(&diag.code.id)));
+        }
+    }
 }
 
 /// The finding that no object can be made of a module of this version.

@@ -1,6 +1,9 @@
 //! Barriers with the numbers they name, followed through registers: id, count, and which threads can come.
 
+use super::context::Context;
+use super::trail::{Goal, with_trail};
 use crate::ptx::analysis::{Exact, Reach, Shape, Threads, Unit};
+use crate::ptx::diag::Diag;
 use crate::ptx::ir::{BarrierKind, BarrierOp, FuncId, InstId};
 
 /// A barrier of the CTA with what is known of its numbers.
@@ -22,6 +25,8 @@ pub(super) struct Numbered {
     pub(super) threads: Threads,
     /// Whether all of them do.
     pub(super) sure: bool,
+    /// Whether they come all together, or none of them.
+    pub(super) whole: bool,
     /// Whether it lies in a loop.
     pub(super) in_loop: bool,
     /// The shape for which this holds.
@@ -68,6 +73,7 @@ pub(super) fn find(unit: &Unit) -> Vec<Numbered> {
                 counted: view.count.is_some(),
                 threads,
                 sure,
+                whole: reach.is_whole(unit, inst),
                 in_loop: unit.loops.innermost(unit.cfg.block_of(inst)).is_some(),
                 shape: unit.shape,
                 shared: calls || !is_kernel,
@@ -76,7 +82,25 @@ pub(super) fn find(unit: &Unit) -> Vec<Numbered> {
         .collect()
 }
 
+/// A number of a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Which barrier.
+    Id,
+    /// How many threads it counts.
+    Count,
+}
+
 impl Numbered {
+    /// Adds where a number comes from that stands in a register.
+    pub(super) fn told(&self, context: &Context, part: Part, diag: Diag) -> Diag {
+        let Some(code) = context.code(self.function) else {
+            return diag;
+        };
+        let at = usize::from(self.op == BarrierOp::Red) + usize::from(part == Part::Count);
+        with_trail(context, code, self.inst, at, Goal::Number, diag)
+    }
+
     /// The count, where all threads name the same.
     pub(super) fn count(&self) -> Option<u64> {
         self.count.as_ref()?.constant().map(|count| count & 0xffff_ffff)

@@ -1,10 +1,13 @@
 //! Which runs of a kernel are made: for which shapes of the CTA, with which made-up numbers.
 
 use crate::ptx::analysis::Shape;
-use crate::ptx::analysis::trial::{self, Conflict, Fault, Outcome, Programs, Setup, Site};
-use crate::ptx::ir::{Body, FuncId, Operand};
+use crate::ptx::analysis::trial::{self, Conflict, Fault, Outcome, Programs, Sample, Setup, Site};
+use crate::ptx::ir::{Body, FuncId, Module, Operand, SymbolId};
 use crate::ptx::isa::Extent;
+use crate::ptx::types::Space;
 use rustc_hash::FxHashSet;
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// Branches with the ways that were taken.
 type Covered = FxHashSet<(Site, bool)>;
@@ -18,7 +21,7 @@ pub(super) struct Shaped {
 }
 
 /// The shapes to try: the exact one, else some usual ones, the smallest first.
-pub(super) fn blocks(shape: Shape, body: &Body) -> Vec<[u32; 3]> {
+pub(super) fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]> {
     let specials = || {
         let operands = body.insts.iter().flat_map(|inst| &inst.operands);
         operands.filter_map(|operand| match operand {
@@ -27,7 +30,7 @@ pub(super) fn blocks(shape: Shape, body: &Body) -> Vec<[u32; 3]> {
         })
     };
     let reads = |name: &str| specials().any(|special| special.name() == name);
-    let usual: Vec<[u32; 3]> = match shape {
+    let mut usual: Vec<[u32; 3]> = match shape {
         Shape::Exact(dims) => return vec![dims],
         // Whoever does not ask which thread it is, is alone.
         _ if !specials().any(|special| special.info().extent > Extent::Cta) => vec![[1, 1, 1]],
@@ -35,6 +38,9 @@ pub(super) fn blocks(shape: Shape, body: &Body) -> Vec<[u32; 3]> {
         Shape::Unknown(_) if reads("%tid.z") => vec![[4, 4, 4], [8, 8, 4]],
         Shape::Unknown(_) => vec![[8, 8, 1], [16, 16, 1], [32, 8, 1]],
     };
+    if let Shape::Line(_) = shape {
+        usual.extend(large(module, body).map(|threads| [threads, 1, 1]));
+    }
     let most = shape.most_threads();
     let mut fitting: Vec<[u32; 3]> = usual
         .into_iter()
@@ -46,69 +52,106 @@ pub(super) fn blocks(shape: Shape, body: &Body) -> Vec<[u32; 3]> {
     fitting
 }
 
+/// Shapes that are tried where none of the usual ones fits.
+pub(super) fn unusual(shape: Shape) -> &'static [[u32; 3]] {
+    match shape {
+        Shape::Line(_) => &[[16, 1, 1], [8, 1, 1], [4, 1, 1]],
+        _ => &[[4, 4, 1], [16, 1, 1], [16, 4, 1], [32, 4, 1], [8, 4, 2], [2, 2, 1]],
+    }
+}
+
+/// The largest shape that an array in shared memory has room for, where that is larger than the usual ones.
+fn large(module: &Module, body: &Body) -> impl Iterator<Item = u32> {
+    let elements = |symbol: SymbolId| {
+        let variable = module
+            .variable(symbol)
+            .filter(|variable| variable.space == Space::Shared)?;
+        Some(variable.size()? / u64::from(variable.alignment().clamp(1, 16)))
+    };
+    let named = body.insts.iter().flat_map(|inst| &inst.operands);
+    let sizes = named.filter_map(|operand| match operand {
+        Operand::Symbol(symbol, _) => elements(*symbol),
+        _ => None,
+    });
+    let most = sizes.max().unwrap_or(0);
+    [512, 1024]
+        .into_iter()
+        .filter(move |threads| most == u64::from(*threads))
+}
+
 /// How a kernel is run.
 pub(super) struct Plan {
     pub(super) id: FuncId,
     pub(super) grid: Option<[u32; 3]>,
+    /// Parameters that are known.
+    pub(super) given: Rc<[(SymbolId, i64, u64)]>,
     pub(super) fuel: u32,
     /// Whether the shape of the CTA is not known.
     pub(super) assumed: bool,
     /// Whether the lanes of a warp run in step: before sm_70.
     pub(super) lockstep: bool,
+    /// What runs have cost, in instructions.
+    pub(super) spent: Cell<u64>,
 }
 
 impl Plan {
+    /// Runs the kernel once, as `setup` says.
+    pub(super) fn play(&self, programs: &mut Programs, setup: Setup, covered: &mut Covered) -> Option<Outcome> {
+        let setup = Setup {
+            grid: self.grid,
+            given: Rc::clone(&self.given),
+            ..setup
+        };
+        let outcome = trial::run(programs, self.id, &setup, self.fuel, covered)?;
+        self.spent.set(self.spent.get() + u64::from(outcome.steps));
+        Some(outcome)
+    }
+
     fn run(
         &self,
         programs: &mut Programs,
         block: [u32; 3],
-        sample: u32,
-        explore: bool,
-        shade: bool,
+        sample: Sample,
         covered: &mut Covered,
+        how: (bool, bool),
     ) -> Option<Outcome> {
+        let (explore, shade) = how;
         let setup = Setup {
             block,
-            grid: self.grid,
-            cta: None,
             sample,
             explore,
             shade,
+            ..Setup::default()
         };
-        trial::run(programs, self.id, &setup, self.fuel, covered)
+        self.play(programs, setup, covered)
     }
 
-    /// Runs a telling shape; all shapes, twice, where that shows anything that must be confirmed.
+    /// Runs telling shapes; all shapes, twice, where those show anything that must be confirmed.
     pub(super) fn try_all(&self, programs: &mut Programs, blocks: &[[u32; 3]]) -> Option<Vec<Shaped>> {
-        let size = |block: &[u32; 3]| block.iter().product::<u32>();
-        let lead = *blocks
-            .iter()
-            .filter(|block| size(block) <= 256)
-            .max_by_key(|block| size(block))
-            .or(blocks.first())?;
-        let mut covered = Covered::default();
-        let run = self.run(programs, lead, 0, false, false, &mut covered)?;
-        let quiet = self.is_quiet(&run) && {
-            let one_sided = is_one_sided(&covered);
-            !one_sided || self.is_quiet(&self.run(programs, lead, 0, true, false, &mut covered.clone())?)
-        };
-        if quiet {
-            // Nothing is left to explore.
-            let covered = Covered::default();
-            let block = lead;
-            return Some(vec![Shaped {
-                block,
-                runs: vec![run],
-                covered,
-            }]);
+        for block in leads(blocks) {
+            let mut covered = Covered::default();
+            let run = self.run(programs, block, Sample::Large, &mut covered, (false, false))?;
+            let other_way = |programs: &mut Programs| {
+                let mut covered = covered.clone();
+                let run = self.run(programs, block, Sample::Large, &mut covered, (true, false))?;
+                Some(self.is_quiet(&run))
+            };
+            if self.is_quiet(&run) && (!is_one_sided(&covered) || other_way(programs)?) {
+                // Nothing is left to explore.
+                return Some(vec![Shaped {
+                    block,
+                    runs: vec![run],
+                    covered: Covered::default(),
+                }]);
+            }
         }
         let mut shaped = Vec::new();
         for block in blocks {
             let mut covered = Covered::default();
-            let first = self.run(programs, *block, 0, false, true, &mut covered)?;
+            let first = self.run(programs, *block, Sample::Large, &mut covered, (false, true))?;
             let mut runs = vec![first];
             if !self.is_quiet(&runs[0]) {
-                runs.push(self.run(programs, *block, 1, false, false, &mut covered)?);
+                runs.push(self.run(programs, *block, Sample::Larger, &mut covered, (false, false))?);
             }
             shaped.push(Shaped {
                 block: *block,
@@ -128,16 +171,42 @@ impl Plan {
             !told_as_info
         };
         let rests = |fault: &Fault| matches!(fault.kind.name(), "bounds" | "aligned");
-        !run.conflicts.iter().any(counts) && !run.faults.iter().any(rests) && !run.overlaps
+        let halts = self.assumed && run.stop.is_some_and(|stop| stop != trial::Stop::Fuel);
+        !halts && !run.conflicts.iter().any(counts) && !run.faults.iter().any(rests) && !run.overlaps
     }
 
     /// Runs a shape again, the other way at branches that have gone one way only; none where there are no such branches.
     pub(super) fn explore(&self, programs: &mut Programs, shaped: &Shaped) -> Vec<Outcome> {
-        let samples = if is_one_sided(&shaped.covered) { 0..2 } else { 0..0 };
+        let samples: &[Sample] = match is_one_sided(&shaped.covered) {
+            true => &[Sample::Large, Sample::Larger],
+            false => &[],
+        };
         samples
-            .filter_map(|sample| self.run(programs, shaped.block, sample, true, false, &mut shaped.covered.clone()))
+            .iter()
+            .filter_map(|sample| {
+                let mut covered = shaped.covered.clone();
+                self.run(programs, shaped.block, *sample, &mut covered, (true, false))
+            })
             .collect()
     }
+
+    /// Runs a shape with small numbers in the parameters.
+    pub(super) fn small(&self, programs: &mut Programs, block: [u32; 3], sample: Sample) -> Option<Outcome> {
+        self.run(programs, block, sample, &mut Covered::default(), (false, false))
+    }
+}
+
+/// The shapes that stand for all if nothing shows in one: a square one and the largest of the usual ones.
+fn leads(blocks: &[[u32; 3]]) -> Vec<[u32; 3]> {
+    let size = |block: &[u32; 3]| block.iter().product::<u32>();
+    let usual = blocks.iter().filter(|block| size(block) <= 256);
+    let largest = usual.clone().max_by_key(|block| (size(block), block[0] == block[1]));
+    let mut leads: Vec<[u32; 3]> = largest.or(blocks.first()).copied().into_iter().collect();
+    let square = |block: &&[u32; 3]| block[0] != block[1] || size(block) != 256;
+    if leads.first().is_some_and(|lead| lead[1] > 1) {
+        leads.extend(usual.filter(square).filter(|block| size(block) == 256));
+    }
+    leads
 }
 
 /// Whether some branch has gone one way only.

@@ -2,9 +2,10 @@
 
 use super::context::Context;
 use super::trials::{Race, Tried};
-use crate::ptx::analysis::trial::{Conflict, Site};
+use crate::ptx::analysis::trial::{Conflict, Sample, Site};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::{Module, SymbolId};
+use crate::ptx::isa::Effect;
 
 /// How two accesses race: one rule each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,11 +57,31 @@ pub(super) fn findings(
 ) -> Vec<Diag> {
     let mut found = Vec::new();
     for tried in context.tried() {
-        for race in tried.races.iter().filter(|race| kind(&race.conflict) == wanted) {
+        let told = told_of_copies(context, tried);
+        let is_new = |race: &&Race| kind(&race.conflict) == wanted && !(told && is_of_copy(context, &race.conflict));
+        for race in tried.races.iter().filter(is_new) {
             found.push(finding(context, tried, race, code, say(context, tried, race)));
         }
     }
     found
+}
+
+/// Whether the rules on asynchronous copies have something to say of the kernel.
+fn told_of_copies(context: &Context, tried: &Tried) -> bool {
+    let mut copies = context
+        .copies()
+        .iter()
+        .filter(|copies| copies.function == tried.function);
+    copies.any(|copies| !copies.early.is_empty() || !copies.refills.is_empty())
+}
+
+/// Whether one of the accesses is an asynchronous copy.
+fn is_of_copy(context: &Context, conflict: &Conflict) -> bool {
+    [conflict.first, conflict.second].iter().any(|site| {
+        let body = context.parsed.module.function(site.function).body.as_ref();
+        let inst = body.and_then(|body| body.insts.get(site.inst.index()));
+        inst.is_some_and(|inst| inst.op.effect == Effect::Async)
+    })
 }
 
 /// The finding for a race.
@@ -115,7 +136,17 @@ fn assume(tried: &Tried, race: &Race, mut diag: Diag) -> Diag {
             "{scope} {x} x {y} x {z} threads; the kernel does not say how it is launched"
         ));
     }
-    if conflict.anywhere {
+    if let Some(numbers) = race.numbers {
+        diag = diag.note(match numbers {
+            Sample::One => "shown where integer parameters are 1: it depends on them whether the threads meet",
+            _ => {
+                "shown where integer parameters are the number of threads: it depends on them whether the threads meet"
+            }
+        });
+    }
+    if conflict.anywhere && conflict.first == conflict.second {
+        diag = diag.note("the place depends on loaded data: two threads may be given the same");
+    } else if conflict.anywhere {
         diag = diag.note("one of the two accesses goes to a place in the variable that depends on data");
     } else if conflict.maybe {
         diag = diag.note("it depends on data whether the threads come here");

@@ -1,6 +1,6 @@
 //! Which codes report, and at which level: `--select BAR --ignore BAR005 --deny false-uni`.
 
-use super::catalogue::{Entry, catalogue, place};
+use super::catalogue::{Entry, catalogue, merged, place};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::parse::nearest;
 use std::fmt;
@@ -59,6 +59,9 @@ pub struct UnknownSelector {
 
 impl fmt::Display for UnknownSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(merged) = merged(&self.word) {
+            return write!(f, "`{}` is found as {}: {}", merged.id, merged.into, merged.why);
+        }
         write!(f, "`{}` is no code, name or group of rules", self.word)?;
         match self.nearest {
             Some(near) => write!(f, "; did you mean `{near}`?"),

@@ -2,18 +2,29 @@
 
 use super::Launch;
 use super::between::Between;
-use super::plan::{Plan, Shaped, blocks};
+use super::plan::{Plan, Shaped, blocks, unusual};
 use super::racing::sm;
-use crate::ptx::analysis::Shape;
-use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Site, Stop};
+use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Sample, Scatter, Site, Stop};
+use crate::ptx::analysis::{Shape, Twins};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Module};
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Inst, InstId, Module, SymbolId, Variable};
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// Instructions that one run may take at most, beside some for each instruction of the kernel.
 const FUEL: u32 = 20_000;
+/// Instructions that all runs of a module are to take, beside some for each of its instructions.
+const BUDGET: u64 = 1_000_000;
+const SHARE: u64 = 8;
+/// However little is left, each kernel gets this, beside some for each of its instructions...
+const LEAST_FUEL: u32 = 400;
+/// ... until the whole is used up so many times.
+const MOST_TIMES: u64 = 4;
+/// Numbers that all registers hold in a run: threads times registers.
+const MOST_HELD: usize = 1 << 23;
 
 /// Two accesses that race.
 #[derive(Clone, Debug)]
@@ -26,6 +37,8 @@ pub(super) struct Race {
     pub(super) level: Level,
     /// Further accesses that the same missing barrier lets race.
     pub(super) others: Vec<Conflict>,
+    /// The numbers in integer parameters without which it does not show.
+    pub(super) numbers: Option<Sample>,
 }
 
 /// A faulty access, and how sure that is.
@@ -53,79 +66,266 @@ pub(super) struct Tried {
     pub(super) between: Option<Between>,
     /// A shape that the kernel was taken not to have, and the stores that would collide in it.
     pub(super) assumes: Option<([u32; 3], Conflict)>,
+    /// The load or atomic of a flag in memory that is waited for.
+    pub(super) flag: Option<InstId>,
+    /// Asynchronous copies that all runs have come to, with nothing in conflict.
+    pub(super) calm: Vec<InstId>,
     /// Where and why races were not looked for, or not everywhere.
     pub(super) unclear: Option<(Option<Site>, String)>,
 }
 
-/// Runs every kernel of a module.
+/// Runs every kernel of a module; kernels that are the same but for names are run once.
 pub(super) fn all(module: &Module, launch: &Launch) -> Vec<Tried> {
     let mut programs = Programs::new(module);
-    let functions = (0..).map(FuncId).zip(&module.functions);
-    functions
-        .filter_map(|(id, function)| one(&mut programs, id, function, launch))
-        .collect()
+    let mut twins = Twins::new(module);
+    let mut first: FxHashMap<FuncId, Option<Tried>> = FxHashMap::default();
+    let insts = |function: &Function| function.body.as_ref().map_or(0, |body| body.insts.len() as u64);
+    let budget: u64 = BUDGET + SHARE * module.functions.iter().map(insts).sum::<u64>();
+    let mut spent: u64 = 0;
+    let mut kernels = module.functions.iter().filter_map(worth_it).count() as u64;
+    let mut found = Vec::new();
+    for (id, function) in (0..).map(FuncId).zip(&module.functions) {
+        let Some(body) = worth_it(function) else { continue };
+        kernels = kernels.saturating_sub(1);
+        if let Some((twin, renaming)) = twins.first(id).filter(|_| launch.params.is_empty()) {
+            let told = first.get(&twin).and_then(Option::as_ref);
+            found.extend(told.map(|tried| tried.renamed(&renaming)));
+            continue;
+        }
+        // What one kernel does not need is left for the others.
+        let share = budget.saturating_sub(spent) / kernels.max(1);
+        let tried = match spent < MOST_TIMES * budget {
+            true => one(&mut programs, id, function, body, launch, share, &mut spent),
+            false => Some(Tried::untried(id)),
+        };
+        programs.forget(id);
+        found.extend(tried.clone());
+        first.insert(id, tried);
+    }
+    found
 }
 
-fn one(programs: &mut Programs, id: FuncId, function: &Function, launch: &Launch) -> Option<Tried> {
-    let body = function.body.as_ref()?;
-    if function.kind != FunctionKind::Entry || !is_worth_it(body) {
-        return None;
-    }
+fn one(
+    programs: &mut Programs,
+    id: FuncId,
+    function: &Function,
+    body: &Body,
+    launch: &Launch,
+    share: u64,
+    spent: &mut u64,
+) -> Option<Tried> {
     let shape = Shape::of(function, launch.block);
+    let size = body.insts.len() as u32;
     let plan = Plan {
         id,
         grid: launch.grid,
-        fuel: FUEL + 4 * body.insts.len() as u32,
+        given: given(programs.module(), function, launch),
+        // Where half of it is gone, loops are left early: little fuel makes runs short, not blind.
+        fuel: u32::try_from(2 * share)
+            .unwrap_or(u32::MAX)
+            .clamp(LEAST_FUEL + 4 * size, FUEL + 4 * size),
         assumed: !matches!(shape, Shape::Exact(_)),
         lockstep: sm(programs.module()).is_some_and(|sm| sm < 70),
+        spent: Cell::new(0),
     };
-    let blocks = blocks(shape, body);
-    let shaped = plan.try_all(programs, &blocks)?;
+    let tried = judge(programs, &plan, function, body, shape);
+    *spent += plan.spent.get();
+    tried
+}
+
+fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body, shape: Shape) -> Option<Tried> {
+    let id = plan.id;
+    let mut blocks = blocks(programs.module(), shape, body);
+    blocks.retain(|block| block.iter().product::<u32>() as usize * body.regs.len() <= MOST_HELD);
+    // Where steps are scarce, fewer threads must do.
+    if plan.fuel < FUEL / 2 && blocks.len() > 1 && blocks.iter().all(|block| block[1] == 1) {
+        blocks.retain(|block| block[0] <= 128);
+    }
+    if blocks.is_empty() {
+        let why = "it has too many registers to be run".to_owned();
+        return Some(Tried {
+            unclear: Some((None, why)),
+            ..Tried::nothing(id)
+        });
+    }
+    let mut shaped = plan.try_all(programs, &blocks)?;
+    if plan.assumed && shaped.iter().all(|shaped| strays(shaped, true)) {
+        // None of the usual shapes fits into the arrays: an unusual one may.
+        let mut more = plan.try_all(programs, unusual(shape))?;
+        more.append(&mut shaped);
+        shaped = more;
+    }
     let line = !matches!(shape, Shape::Unknown(_));
-    let obstacle = trial::obstacle(programs, id);
     let mut tried = Tried {
-        function: id,
-        races: Vec::new(),
         faults: faults(&shaped, line),
         clobbers: clobbers(&shaped),
         read_only: shaped.last()?.runs.first()?.read_only.clone(),
         assumed: plan.assumed,
-        between: None,
-        assumes: None,
-        unclear: None,
+        ..Tried::nothing(id)
     };
     let is_known = body.insts.iter().all(|inst| inst.op.is_known());
-    match obstacle {
+    match trial::obstacle(programs, id) {
         // That is said of the kernel as a whole.
         Some(_) if !is_known => {}
-        Some((inst, why)) => tried.unclear = Some((Some(Site { function: id, inst }), why.to_owned())),
+        Some((inst, why)) => {
+            tried.unclear = Some((Some(Site { function: id, inst }), why.to_owned()));
+            tried.flag = (why == trial::FLAG).then_some(inst);
+        }
         None => {
             let several = has_barrier(body) || shaped.iter().any(|shaped| shaped.runs.iter().any(|run| run.warps));
             let shapes = plausible(&shaped, several);
             tried.assumes = collision(&shaped, &shapes);
             let explored = shapes.last().map(|shaped| plan.explore(programs, shaped));
-            tried.races = races(&shapes, &explored.unwrap_or_default());
-            // What buffers in global memory hold room for is not known: without a launch nothing is sure there.
-            for race in tried
-                .races
-                .iter_mut()
-                .filter(|race| tried.assumed && !race.conflict.shared)
-            {
+            tried.races = races(&shapes, is_bounded(&shaped, &shapes), &explored.unwrap_or_default());
+            // Nor is anything where no shape fits that was tried.
+            if tried.assumed && shapes.iter().all(|shaped| strays(shaped, true)) {
+                tried.races.iter_mut().for_each(|race| race.level = Level::Info);
+            }
+            // Without a launch nothing is sure of global memory: a kernel may be made for one thread.
+            let global = |race: &&mut Race| tried.assumed && !race.conflict.shared;
+            for race in tried.races.iter_mut().filter(global) {
                 race.level = Level::Info;
             }
-            tried.unclear = unclear(&shaped);
-            tried.between = super::between::find(programs, id, body, shape, launch.grid, plan.fuel);
+            tried.unclear = unclear(&shapes);
+            if shapes
+                .iter()
+                .all(|shaped| shaped.runs.iter().all(|run| run.stop.is_none()))
+            {
+                tried.calm = calm(id, body, &shapes);
+            }
+            let integers = takes_integers(programs.module(), function);
+            if integers && tried.races.iter().all(|race| race.level == Level::Info) {
+                tried.races.extend(small(programs, plan, &shapes, shape, &tried.races));
+            }
+            tried.races.extend(scattered(&shapes, &tried.races));
+            tried
+                .races
+                .sort_by_key(|race| (race.conflict.second, race.conflict.first));
+            let mut ends = vec![shapes.first()?.block, shapes.last()?.block];
+            ends.dedup();
+            if !plan.assumed || shapes.iter().all(|shaped| !strays(shaped, true)) {
+                tried.between = super::between::find(programs, plan, body, &ends, integers);
+            }
         }
     }
     Some(tried)
 }
 
-/// Whether the kernel has accesses that runs can judge.
-fn is_worth_it(body: &Body) -> bool {
-    body.insts.iter().any(|inst| {
+/// Asynchronous copies that are in conflict with nothing.
+fn calm(id: FuncId, body: &Body, shapes: &[&Shaped]) -> Vec<InstId> {
+    let is_calm = |inst: InstId| {
+        let site = Site { function: id, inst };
+        let concerns = |conflict: &Conflict| conflict.first == site || conflict.second == site;
+        let mut runs = shapes.iter().flat_map(|shaped| &shaped.runs);
+        runs.all(|run| run.sites.contains(&site) && !run.conflicts.iter().any(concerns))
+    };
+    let copies = (0..).map(InstId).zip(&body.insts);
+    let copies = copies.filter(|(_, inst)| inst.op.effect == Effect::Async);
+    copies.map(|(at, _)| at).filter(|at| is_calm(*at)).collect()
+}
+
+/// The parameters of the kernel that the launch says something of.
+fn given(module: &Module, function: &Function, launch: &Launch) -> Rc<[(SymbolId, i64, u64)]> {
+    let symbol = |given: &super::Given| {
+        let by_number = given
+            .name
+            .parse()
+            .ok()
+            .and_then(|number: usize| function.params.get(number));
+        let by_name = || function.params.iter().find(|param| module.name(**param) == given.name);
+        by_number.or_else(by_name).copied()
+    };
+    launch
+        .params
+        .iter()
+        .filter_map(|given| Some((symbol(given)?, 0, given.value)))
+        .collect()
+}
+
+/// Whether a parameter is an integer that may be a size, a stride or an offset.
+fn takes_integers(module: &Module, function: &Function) -> bool {
+    let is_integer = |variable: &Variable| {
+        !variable.dims.is_empty() || variable.ty.is_integral() && (16..=32).contains(&variable.ty.bits())
+    };
+    function
+        .params
+        .iter()
+        .any(|param| module.variable(*param).is_some_and(is_integer))
+}
+
+/// What shows where parameters hold other numbers: as many as there are threads, or one.
+fn small(programs: &mut Programs, plan: &Plan, shapes: &[&Shaped], shape: Shape, known: &[Race]) -> Vec<Race> {
+    let Some(shaped) = shapes.last() else { return Vec::new() };
+    let block = shaped.block;
+    let strays = |run: &Outcome| {
+        let mut faults = run.faults.iter();
+        faults.any(|fault| fault.kind.name() == "bounds")
+    };
+    let line = !matches!(shape, Shape::Unknown(_)) && block[1] * block[2] == 1;
+    let samples: &[Sample] = if line {
+        &[Sample::Block, Sample::One]
+    } else {
+        &[Sample::Block]
+    };
+    let mut found: Vec<Race> = Vec::new();
+    for sample in samples {
+        let Some(run) = plan.small(programs, block, *sample) else {
+            continue;
+        };
+        if strays(&run) || !found.is_empty() {
+            continue;
+        }
+        // Where large numbers lead out of an array and these do not, these are what the kernel is made for.
+        let meant = *sample == Sample::Block && shaped.runs.iter().all(strays);
+        let is_new =
+            |conflict: &&Conflict| !conflict.equal && known.iter().all(|race| pair(&race.conflict) != pair(conflict));
+        let all = run.conflicts.iter().filter(is_new).map(|conflict| Race {
+            conflict: *conflict,
+            block,
+            level: if meant { Level::Warning } else { Level::Info },
+            others: Vec::new(),
+            numbers: Some(*sample),
+        });
+        found = group(all.collect());
+    }
+    found
+}
+
+/// Stores to where loaded data says.
+fn scattered(shapes: &[&Shaped], known: &[Race]) -> Vec<Race> {
+    let Some(shaped) = shapes.last() else { return Vec::new() };
+    let Some(run) = shaped.runs.first() else {
+        return Vec::new();
+    };
+    let is_new = |scatter: &&Scatter| {
+        let mut sites = known.iter().map(|race| &race.conflict);
+        !sites.any(|conflict| conflict.first == scatter.site || conflict.second == scatter.site)
+    };
+    let race = |scatter: &Scatter| Race {
+        conflict: scatter.conflict(),
+        block: shaped.block,
+        level: if scatter.updates && !scatter.equal {
+            Level::Warning
+        } else {
+            Level::Info
+        },
+        others: Vec::new(),
+        numbers: None,
+    };
+    run.scattered.iter().filter(is_new).map(race).collect()
+}
+
+/// The body of a kernel that has accesses which runs can judge.
+fn worth_it(function: &Function) -> Option<&Body> {
+    let judged = |inst: &Inst| {
         let memory = inst.op.effect.accesses_memory() && inst.op.space != Space::Param;
         memory && (inst.op.effect != Effect::Load || inst.op.space != Space::Global)
-    })
+    };
+    let body = function
+        .body
+        .as_ref()
+        .filter(|_| function.kind == FunctionKind::Entry)?;
+    body.insts.iter().any(judged).then_some(body)
 }
 
 /// Whether the kernel waits for all threads of its CTA, so that it has more than one warp.
@@ -161,7 +361,14 @@ fn confirmed(runs: &[Outcome]) -> FxHashMap<Pair, Conflict> {
 ///
 /// `several`: it has more than one warp, by what it does.
 fn plausible(shaped: &[Shaped], several: bool) -> Vec<&Shaped> {
-    let mut shapes: Vec<&Shaped> = shaped.iter().filter(|shaped| fits(shaped)).collect();
+    // Best are shapes that stay within the arrays whatever the parameters are; else those that leave them for some only.
+    let mut shapes: Vec<&Shaped> = shaped.iter().filter(|shaped| !strays(shaped, true)).collect();
+    if shapes.is_empty() {
+        shapes = shaped.iter().filter(|shaped| fits(shaped)).collect();
+    }
+    if shapes.iter().any(|shaped| !halts(shaped)) {
+        shapes.retain(|shaped| !halts(shaped));
+    }
     if shapes.is_empty() {
         return shaped.iter().collect();
     }
@@ -208,23 +415,45 @@ fn collision(shaped: &[Shaped], kept: &[&Shaped]) -> Option<([u32; 3], Conflict)
     found.next()
 }
 
-fn races(shapes: &[&Shaped], explored: &[Outcome]) -> Vec<Race> {
+/// Whether the arrays have room for the largest of the shapes, and not for a larger one: then that is what they are made for.
+fn is_bounded(shaped: &[Shaped], shapes: &[&Shaped]) -> bool {
+    let size = |shaped: &Shaped| shaped.block.iter().product::<u32>();
+    let most = shapes.iter().map(|shaped| size(shaped)).max().unwrap_or(0);
+    shapes.iter().all(|shaped| !strays(shaped, true)) && shaped.iter().any(|one| size(one) > most && strays(one, true))
+}
+
+fn races(shapes: &[&Shaped], bounded: bool, explored: &[Outcome]) -> Vec<Race> {
     let per_shape: Vec<FxHashMap<Pair, Conflict>> = shapes.iter().map(|shaped| confirmed(&shaped.runs)).collect();
     let mut found: FxHashMap<Pair, Race> = FxHashMap::default();
     for (shaped, conflicts) in shapes.iter().zip(&per_shape) {
         for (pair, conflict) in conflicts {
-            let everywhere = per_shape
+            let shows = |others: &FxHashMap<Pair, Conflict>| {
+                let other = others.get(pair);
+                other.is_some_and(|other| other.equal == conflict.equal)
+            };
+            let everywhere = shapes
                 .iter()
-                .all(|others| others.get(pair).is_some_and(|other| other.equal == conflict.equal));
+                .zip(&per_shape)
+                .all(|(shaped, others)| shows(others) || !happen(shaped, pair));
             let race = Race {
                 conflict: *conflict,
                 block: shaped.block,
-                level: level(conflict, everywhere),
+                level: match level(conflict, everywhere) {
+                    Level::Info
+                        if bounded
+                            && !conflict.equal
+                            && shapes.last().is_some_and(|last| last.block == shaped.block) =>
+                    {
+                        Level::Warning
+                    }
+                    level => level,
+                },
                 others: Vec::new(),
+                numbers: None,
             };
             // Threads of several warps tell more than lanes of one.
             let known = found.entry(*pair).or_insert_with(|| race.clone());
-            if known.conflict.in_warp && !conflict.in_warp {
+            if race.level < known.level || race.level == known.level && known.conflict.in_warp && !conflict.in_warp {
                 *known = race;
             }
         }
@@ -237,15 +466,33 @@ fn races(shapes: &[&Shaped], explored: &[Outcome]) -> Vec<Race> {
             block,
             level: level(&conflict, shapes.len() == 1).max(Level::Warning),
             others: Vec::new(),
+            numbers: None,
         });
     }
     group(found.into_values().collect())
 }
 
+/// Whether threads wait for ever in a shape, or the runs break off for other reasons than their length.
+fn halts(shaped: &Shaped) -> bool {
+    let mut stops = shaped.runs.iter().filter_map(|run| run.stop);
+    stops.any(|stop| stop != Stop::Fuel)
+}
+
+/// Whether some run of the shape comes to both accesses.
+fn happen(shaped: &Shaped, pair: &Pair) -> bool {
+    let mut runs = shaped.runs.iter();
+    runs.any(|run| run.sites.contains(&pair.0) && run.sites.contains(&pair.1))
+}
+
 /// Whether a shape does not run out of the kernel's arrays.
 fn fits(shaped: &Shaped) -> bool {
+    !strays(shaped, false)
+}
+
+/// Whether a shape runs out of an array; by numbers that were made up, too, if `guesses`.
+fn strays(shaped: &Shaped, guesses: bool) -> bool {
     let mut faults = shaped.runs.iter().flat_map(|run| &run.faults);
-    !faults.any(|fault| fault.kind.name() == "bounds" && !fault.guess)
+    faults.any(|fault| fault.kind.name() == "bounds" && (guesses || !fault.guess))
 }
 
 fn level(conflict: &Conflict, everywhere: bool) -> Level {
@@ -330,7 +577,7 @@ fn clobbers(shaped: &[Shaped]) -> Vec<Clobber> {
 }
 
 /// Where runs broke off, and how; what barriers do to control flow has rules of its own.
-fn unclear(shaped: &[Shaped]) -> Option<(Option<Site>, String)> {
+fn unclear(shaped: &[&Shaped]) -> Option<(Option<Site>, String)> {
     let mut stops = shaped.iter().flat_map(|shaped| &shaped.runs).filter_map(|run| run.stop);
     stops.find_map(|stop| match stop {
         Stop::Fuel => Some((None, "it takes too many steps".to_owned())),

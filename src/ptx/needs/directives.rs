@@ -185,7 +185,7 @@ impl Collector<'_> {
             match value {
                 InitValue::Row(values) => open.extend(values.iter()),
                 InitValue::Symbol(symbol) => self.initial_address(symbol, place),
-                InitValue::Imm(_) => {}
+                InitValue::Imm(_) | InitValue::Field(_) => {}
             }
         }
     }

@@ -110,6 +110,12 @@ impl Fragment {
         let (row, col) = self.place(lane, element);
         (row * self.cols + col) as usize
     }
+
+    /// From an element to the next of its run in that table.
+    #[inline]
+    pub(super) const fn step(self) -> usize {
+        if self.transposed { self.cols as usize } else { 1 }
+    }
 }
 
 /// The four products of `mma.m8n8k4` with `.f16`: which one a lane takes part in.

@@ -206,9 +206,27 @@ impl Product {
     }
 }
 
+/// The left factor of `mma.sp.m16n8k16` of 16-bit elements as a dense one would be held. Of each four elements of a row two
+/// are there; `metadata` holds their places, four bits for each two, in one of each four lanes, which `selector` says.
+pub fn densify(a: &[Lanes], metadata: &Lanes, selector: u32) -> [Lanes; 4] {
+    let mut dense = [[0; 32]; 4];
+    for (lane, half) in (0..32usize).flat_map(|lane| [(lane, 0), (lane, 1)]) {
+        let (group, chunk) = (lane & !3, lane & 3);
+        let places = metadata[group | (selector & 3) as usize] >> (16 * half + 4 * chunk);
+        let pair = lane_of(a, half as u32, lane as u32);
+        for element in 0..2 {
+            let place = (places >> (2 * element) & 3) as usize;
+            let k = 4 * chunk + place;
+            let value = (pair >> (16 * element) & 0xffff) << (16 * (k & 1));
+            dense[half + (k >> 3 << 1)][group | (k & 7) >> 1] |= value;
+        }
+    }
+    dense
+}
+
 /// The number an element's bits stand for. What of a `.tf32` is below its precision is ignored, as hardware does; fp4 in a
 /// slot of eight bits stands in the middle.
-#[inline]
+#[inline(always)]
 fn read(ty: Type, format: Format, slot: u32, bits: u32) -> f64 {
     let single = match ty {
         Type::F16 => f16_to_single(bits as u16),
@@ -230,21 +248,24 @@ fn spread<T: Copy + Default, const N: usize>(
     let mut out = [T::default(); N];
     let slot = slot.clamp(1, 32);
     let (per_register, mask) = (32 / slot, u32::MAX >> (32 - slot));
-    for element in 0..fragment.elements() {
-        let (register, shift) = (element / per_register, element % per_register * slot);
-        for (lane, word) in registers.get(register as usize).into_iter().flatten().enumerate() {
-            put(
-                &mut out,
-                fragment.index(lane as u32, element),
-                read(word >> shift & mask),
-            );
+    let step = fragment.step();
+    for register in 0..fragment.elements() / per_register {
+        let Some(words) = registers.get(register as usize) else {
+            break;
+        };
+        for (lane, word) in words.iter().enumerate() {
+            // The elements of a register are neighbours.
+            let first = fragment.index(lane as u32, register * per_register);
+            for part in 0..per_register {
+                let place = first + part as usize * step;
+                put(&mut out, place, read(word >> (part * slot) & mask));
+            }
         }
     }
     out
 }
 
-/// Adds the products to the sums, over rising `k`. The number of columns is a multiple of eight.
-#[inline(always)]
+/// Adds the products to the sums, over rising `k`.
 fn multiply<T: Copy + Default, S: Copy, const N: usize>(
     shape: Shape,
     a: &[T; N],
@@ -252,16 +273,32 @@ fn multiply<T: Copy + Default, S: Copy, const N: usize>(
     sums: &mut [S; SUMS],
     op: impl Fn(S, T, T) -> S,
 ) {
-    let (n, k) = (shape.n as usize, shape.k as usize);
-    for (row, line) in sums.chunks_exact_mut(n.max(8)).take(shape.m as usize).enumerate() {
-        let left = a.get(row * k..(row + 1) * k).unwrap_or(&[]);
-        for (block, sum) in line.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            for (x, right) in left.iter().zip(b.chunks_exact(n.max(8))) {
-                if let Some(right) = right.as_chunks::<8>().0.get(block) {
-                    *sum = std::array::from_fn(|i| op(sum[i], *x, right[i]));
-                }
+    match shape.n {
+        8 => columns::<T, S, 8>(shape, a, b, sums, op),
+        16 => columns::<T, S, 16>(shape, a, b, sums, op),
+        _ => columns::<T, S, 32>(shape, a, b, sums, op),
+    }
+}
+
+/// The same for a number of columns that is known when this is compiled.
+#[inline(always)]
+fn columns<T: Copy, S: Copy, const C: usize>(
+    shape: Shape,
+    a: &[T],
+    b: &[T],
+    sums: &mut [S],
+    op: impl Fn(S, T, T) -> S,
+) {
+    let k = shape.k as usize;
+    let rows = a.chunks_exact(k.max(1)).zip(sums.as_chunks_mut::<C>().0);
+    for (left, sums) in rows.take(shape.m as usize) {
+        let mut line = *sums;
+        for (x, right) in left.iter().zip(b.as_chunks::<C>().0) {
+            for (sum, y) in line.iter_mut().zip(right) {
+                *sum = op(*sum, *x, *y);
             }
         }
+        *sums = line;
     }
 }
 

@@ -291,6 +291,12 @@ impl<'t> Parser<'t> {
             if !self.eat(b',') {
                 break;
             }
+            if self.token.kind != Kind::Word {
+                self.unexpected("a label behind `,`");
+            }
+        }
+        if count == 0 {
+            self.unexpected("a label behind `.branchtargets`");
         }
         TableKind::Branch(vec![LabelId(0); count])
     }
@@ -303,6 +309,9 @@ impl<'t> Parser<'t> {
             if !self.eat(b',') {
                 break;
             }
+        }
+        if targets.is_empty() {
+            self.unexpected("a function behind `.calltargets`");
         }
         targets
     }

@@ -8,7 +8,7 @@ use crate::ptx::ir::{
     Init, InitSymbol, InitValue, Item, Linkage, RegLine, RegName, Symbol, SymbolId, SymbolKind, Variable,
 };
 use crate::ptx::source::Span;
-use crate::ptx::types::{Space, Type};
+use crate::ptx::types::{self, Space, Type};
 
 /// Registers in one bank. ptxas has no such limit, but no file comes near it.
 const LARGEST_BANK: i64 = 1 << 24;
@@ -77,13 +77,18 @@ impl<'t> Parser<'t> {
     pub(super) fn linkage(&mut self) -> Linkage {
         let mut linkage = Linkage::None;
         while self.token.kind == Kind::Dot {
-            linkage = match self.here() {
+            let next = match self.here() {
                 ".visible" => Linkage::Visible,
                 ".extern" => Linkage::Extern,
                 ".weak" => Linkage::Weak,
                 ".common" => Linkage::Common,
                 _ => break,
             };
+            if linkage != Linkage::None {
+                let message = format!("`.{}` is stated already; a symbol has one linkage", linkage.name());
+                self.error(codes::SYN001, self.token.span, message);
+            }
+            linkage = next;
             self.bump();
         }
         linkage
@@ -118,17 +123,40 @@ impl<'t> Parser<'t> {
                 self.skip_statement();
                 return symbols;
             };
+            if matches!(name, "_" | "WARP_SZ") {
+                self.error(
+                    codes::SYN001,
+                    span,
+                    format!("`{name}` cannot be the name of a variable"),
+                );
+            }
             let symbol = self.symbol(name, span, SymbolKind::Variable(Box::new(variable)));
-            self.declare(name, span, Binding::Symbol(symbol));
+            self.declare_variable(name, span, symbol);
             symbols.push(symbol);
             if !self.eat(b',') {
                 break;
             }
         }
-        if !self.expect(b';', "behind a declaration") {
+        if !self.expect(b';', "behind a declaration") && !self.starts_line() {
             self.skip_statement();
         }
         symbols
+    }
+
+    /// Like [`declare`](Self::declare), but a variable may be declared `.extern` beside its definition.
+    fn declare_variable(&mut self, name: &'t str, span: Span, symbol: SymbolId) {
+        let is_extern = |id: SymbolId| {
+            let variable = self.out.module.variable(id);
+            variable.map(|variable| variable.linkage == Linkage::Extern)
+        };
+        if let Some(Binding::Symbol(old)) = self.names.find(name)
+            && self.names.depth() == 1
+            && let (Some(was), Some(is)) = (is_extern(old), is_extern(symbol))
+            && (was || is)
+        {
+            return;
+        }
+        self.declare(name, span, Binding::Symbol(symbol));
     }
 
     /// State space, alignment, vector, type and attributes: all that stands in front of the name.
@@ -149,6 +177,11 @@ impl<'t> Parser<'t> {
         while self.token.kind == Kind::Dot {
             let token = self.bump();
             match self.slice(token.span) {
+                // Behind the type it belongs to `.ptr`, which kernel parameters may leave out.
+                ".align" if typed && !is_param => {
+                    self.error(codes::SYN001, token.span, "`.align` stands in front of the type");
+                    variable.align = self.alignment();
+                }
                 ".align" => variable.align = self.alignment(),
                 ".v2" => variable.lanes = 2,
                 ".v4" => variable.lanes = 4,
@@ -159,7 +192,10 @@ impl<'t> Parser<'t> {
                     variable.attributes.push(text);
                 }
                 name => match Type::from_name(&name[1..]) {
-                    Some(ty) if !typed => (variable.ty, typed) = (ty, true),
+                    Some(ty) if !typed => {
+                        self.check_declarable(ty, token.span);
+                        (variable.ty, typed) = (ty, true);
+                    }
                     _ => {
                         let message = format!("`{name}` is no type or attribute of a declaration");
                         self.error(codes::SYN005, token.span, message);
@@ -173,6 +209,22 @@ impl<'t> Parser<'t> {
             return None;
         }
         Some(variable)
+    }
+
+    /// Some types are for instructions alone.
+    fn check_declarable(&mut self, ty: Type, span: Span) {
+        if ty.is_declarable() {
+            return;
+        }
+        let message = format!(
+            "`.{}` is a type of instructions, not of registers or variables",
+            ty.name()
+        );
+        let diag = Diag::error(codes::ISA003, span, message);
+        self.report(match ty.bits() {
+            16 | 32 | 64 => diag.help(format!("declare it `.b{}`", ty.bits())),
+            _ => diag.help("values of this type are held packed, in `.b16` or `.b32`"),
+        });
     }
 
     /// The number behind `.align`.
@@ -190,7 +242,7 @@ impl<'t> Parser<'t> {
     /// `.ptr .global .align 16` of a kernel parameter: kept as text, in one spelling.
     fn pointer(&mut self, variable: &mut Variable) {
         let mut text = String::from(".ptr");
-        if self.token.kind == Kind::Dot && Space::from_name(&self.here()[1..]).is_some() {
+        if matches!(self.here(), ".const" | ".global" | ".local" | ".shared") {
             text = format!("{text} {}", self.here());
             self.bump();
         }
@@ -231,7 +283,7 @@ impl<'t> Parser<'t> {
     /// Dimensions and initialiser: all that stands behind the name.
     pub(super) fn variable_tail(&mut self, mut variable: Variable) -> Option<Variable> {
         while self.eat(b'[') {
-            let dim = if self.token.is(b']') {
+            let dim = if self.token.is(b']') && variable.dims.is_empty() {
                 None
             } else {
                 Some(self.dimension()?)
@@ -243,7 +295,12 @@ impl<'t> Parser<'t> {
         }
         if self.eat(b'=') {
             let braced = self.token.is(b'{');
-            let values = match self.init_value()? {
+            let value = if braced && variable.ty.kind() == types::Kind::Opaque {
+                self.opaque_fields()?
+            } else {
+                self.init_value()?
+            };
+            let values = match value {
                 InitValue::Row(values) => values.into_vec(),
                 single => vec![single],
             };
@@ -254,7 +311,7 @@ impl<'t> Parser<'t> {
 
     fn dimension(&mut self) -> Option<u64> {
         let span = self.token.span;
-        let length = self.integer("an array's length")?;
+        let length = self.plain_integer("an array's length")?;
         let good = u64::try_from(length).ok();
         if good.is_none() {
             self.error(codes::SYN001, span, format!("an array cannot have {length} elements"));
@@ -285,6 +342,10 @@ impl<'t> Parser<'t> {
             if !self.eat(b',') {
                 break;
             }
+            if self.token.is(b'}') {
+                self.unexpected("a value behind `,`");
+                break;
+            }
         }
         let closed = self.expect(b'}', "behind an initialiser");
         closed.then(|| InitValue::Row(values.into_boxed_slice()))
@@ -307,6 +368,11 @@ impl<'t> Parser<'t> {
         if generic {
             self.expect(b')', "behind the symbol");
         }
+        if self.token.is(b'-') {
+            let message = "expected `+` in front of an offset, found `-`";
+            let help = "write a negative offset as `+-4`";
+            self.report(Diag::error(codes::SYN001, self.token.span, message).help(help));
+        }
         let signed = self.token.is(b'+') || self.token.is(b'-');
         let offset = if signed { self.integer("an offset")? } else { 0 };
         if masked {
@@ -322,18 +388,28 @@ impl<'t> Parser<'t> {
 
     /// `.reg .b32 %r<8>, %x;`, the directive at hand. `None` if it declares nothing.
     pub(super) fn registers(&mut self) -> Option<RegLine> {
+        let start = self.token.span.start;
         let head = self.variable_head(Space::Reg, Linkage::None, false);
         let Some(head) = head else {
             self.skip_statement();
             return None;
         };
+        if head.ty == Type::Pred && head.lanes > 1 {
+            self.error(codes::ISA013, self.since(start), "there are no vectors of predicates");
+        }
         let mut line = RegLine {
             ty: head.ty,
             lanes: head.lanes,
             names: Vec::new(),
         };
         while let Some((name, span)) = self.declared_name("a register's name") {
-            let bank = if self.token.is(b'<') { self.bank_size() } else { None };
+            let is_bank = self.token.is(b'<');
+            let bank = if is_bank { self.bank_size() } else { None };
+            if is_bank && bank.is_none() {
+                self.skip_statement();
+                self.skipped.push(self.since(start));
+                return Some(line);
+            }
             match bank {
                 Some(size) => {
                     if self.names.declare_bank(name, size, line.ty, line.lanes).is_err() {
@@ -351,7 +427,7 @@ impl<'t> Parser<'t> {
                 break;
             }
         }
-        if !self.expect(b';', "behind a register declaration") {
+        if !self.expect(b';', "behind a register declaration") && !self.starts_line() {
             self.skip_statement();
         }
         Some(line)
@@ -362,7 +438,7 @@ impl<'t> Parser<'t> {
         self.bump();
         let span = self.token.span;
         let size = self.plain_integer("the number of registers")?;
-        self.expect(b'>', "behind the number of registers");
+        self.expect(b'>', "behind the number of registers").then_some(())?;
         if !(0..=LARGEST_BANK).contains(&size) {
             self.error(
                 codes::SYN001,

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::lexer::{Kind, Token};
-use crate::ptx::diag::codes;
+use crate::ptx::diag::{Diag, codes};
 use crate::ptx::ir::Imm;
 
 /// Binary operators with their precedence, loosest first.
@@ -146,6 +146,7 @@ impl Parser<'_> {
             }
             Kind::Punct(sign @ (b'-' | b'+' | b'~' | b'!')) => {
                 self.bump();
+                self.unsigned_bits();
                 let value = self.nested(Self::unary)??;
                 let result = negate(sign, value);
                 if result.is_none() {
@@ -162,6 +163,18 @@ impl Parser<'_> {
                 self.unexpected("a constant");
                 None
             }
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// Bits such as `0f3F800000` take no sign: it is among them.
+    fn unsigned_bits(&mut self) {
+        let is_bits = |text: &str| text.len() > 2 && matches!(&text.as_bytes()[..2], b"0f" | b"0F");
+        if self.token.kind == Kind::Number && is_bits(self.here()) {
+            let message = format!("`{}` takes no sign", self.here());
+            let help = "the highest bit is the sign: -1.0 is `0fBF800000`";
+            self.report(Diag::error(codes::SYN001, self.token.span, message).help(help));
         }
     }
 }

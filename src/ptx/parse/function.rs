@@ -33,6 +33,9 @@ const ATTRIBUTES: &[&str] = &[
     ".unique",
 ];
 
+/// Those without numbers.
+const NUMBERLESS: &[&str] = &[".noreturn", ".explicitcluster", ".blocksareclusters", ".unique"];
+
 impl<'t> Parser<'t> {
     /// `.entry` or `.func` at hand, its linkage read from `start` on.
     pub(super) fn function(&mut self, start: u32, linkage: Linkage) {
@@ -85,7 +88,8 @@ impl<'t> Parser<'t> {
 
     /// The body, or the semicolon of a prototype.
     fn function_end(&mut self, id: FuncId, name: Span) {
-        if self.eat(b';') || (self.starts_line() && OPENERS.contains(&self.here())) {
+        let is_kernel = self.out.module.function(id).kind == FunctionKind::Entry;
+        if self.eat(b';') || (!is_kernel && self.starts_line() && OPENERS.contains(&self.here())) {
             return;
         }
         if !self.token.is(b'{') {
@@ -143,22 +147,31 @@ impl<'t> Parser<'t> {
     /// `( .param .u64 a, .reg .b32 b )`: declared in the innermost scope.
     pub(super) fn parameters(&mut self) -> Vec<SymbolId> {
         let mut params = Vec::new();
+        let mut told = false;
         self.expect(b'(', "before parameters");
         while self.token.kind == Kind::Dot {
-            match self.parameter() {
-                Some(symbol) => params.push(symbol),
-                None => break,
-            }
+            let Some(symbol) = self.parameter() else {
+                told = true;
+                break;
+            };
+            params.push(symbol);
             if !self.eat(b',') {
                 break;
+            }
+            if self.token.is(b')') {
+                self.unexpected("a parameter behind `,`");
             }
         }
         // Compilers for variadic functions write a trailing `...`-like array; nothing but `)` may follow here.
         if !self.eat(b')') {
-            self.unexpected("`,` or `)` in a parameter list");
+            if !told {
+                self.unexpected("`,` or `)` in a parameter list");
+            }
+            let start = self.token.span.start;
             while !matches!(self.token.kind, Kind::End | Kind::Punct(b')' | b';' | b'{' | b'}')) {
                 self.bump();
             }
+            self.skipped.push(self.since(start));
             self.eat(b')');
         }
         params
@@ -222,6 +235,11 @@ impl<'t> Parser<'t> {
                 _ if OPENERS.contains(&directive) => return,
                 _ if ATTRIBUTES.contains(&directive) => {
                     self.bump();
+                    if !NUMBERLESS.contains(&directive) && self.token.kind != Kind::Number {
+                        self.unexpected(&format!("a number behind `{directive}`"));
+                        self.skip_numbers();
+                        continue;
+                    }
                     Attr {
                         name: directive[1..].into(),
                         args: self.attribute_numbers(),
@@ -244,13 +262,26 @@ impl<'t> Parser<'t> {
     fn attribute_numbers(&mut self) -> Vec<u64> {
         let mut numbers = Vec::new();
         while self.token.kind == Kind::Number {
-            let Some(number) = self.integer("a number") else { break };
+            let Some(number) = self.plain_integer("a number") else {
+                self.skip_numbers();
+                break;
+            };
             numbers.push(number as u64);
             if !self.eat(b',') {
                 break;
             }
+            if self.token.kind != Kind::Number {
+                self.unexpected("a number behind `,`");
+            }
         }
         numbers
+    }
+
+    /// Passes what is left of a list of numbers, and what stands in its place.
+    fn skip_numbers(&mut self) {
+        while !matches!(self.token.kind, Kind::End | Kind::Dot | Kind::Punct(b';' | b'{' | b'}')) {
+            self.bump();
+        }
     }
 
     /// `(results) _ (params) .noreturn` behind `.callprototype`.

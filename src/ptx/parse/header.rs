@@ -37,6 +37,9 @@ impl<'t> Parser<'t> {
     }
 
     fn check_header(&mut self, first: Span) {
+        if self.is_header_broken {
+            return;
+        }
         let header = &self.out.module.header;
         let (version, target) = (header.version.is_some(), !header.target.is_empty());
         if !version {
@@ -60,7 +63,7 @@ impl<'t> Parser<'t> {
                 ".target" => self.target(),
                 ".address_size" => self.address_size(),
                 ".file" => {
-                    let text = self.line_directive();
+                    let text = self.file();
                     self.out.module.items.push(Item::File(text));
                 }
                 ".section" => self.section(),
@@ -108,6 +111,12 @@ impl<'t> Parser<'t> {
 
     fn target(&mut self) {
         let start = self.bump().span.start;
+        let header = &self.out.module.header;
+        let again = header.address_size.is_some() && !header.target.is_empty();
+        if !self.out.module.items.is_empty() || again {
+            let message = "`.target` stands behind `.version`, in front of everything else";
+            self.error(codes::SYN003, Span::new(start, self.end), message);
+        }
         loop {
             if self.token.kind != Kind::Word {
                 return self.bad_header("a target such as `sm_80` behind `.target`");
@@ -126,6 +135,13 @@ impl<'t> Parser<'t> {
     fn address_size(&mut self) {
         let start = self.bump().span.start;
         let size = self.integer("32 or 64 behind `.address_size`");
+        if self.out.module.header.target.is_empty() && self.missing.is_none() {
+            self.error(
+                codes::SYN003,
+                self.since(start),
+                "`.address_size` stands behind `.target`",
+            );
+        }
         let span = self.since(start);
         if !matches!(size, Some(32 | 64)) && size.is_some() {
             self.error(codes::SYN003, span, "`.address_size` is 32 or 64");
@@ -138,8 +154,11 @@ impl<'t> Parser<'t> {
     }
 
     fn bad_header(&mut self, wanted: &str) {
+        self.is_header_broken = true;
         self.unexpected(wanted);
-        self.skip_statement();
+        if !self.starts_line() {
+            self.skip_statement();
+        }
     }
 
     /// `.file 1 "a.cu", 0, 0` and `.loc 1 2 3, ...`: they end with their line or where something else starts.
@@ -155,6 +174,26 @@ impl<'t> Parser<'t> {
         text.into()
     }
 
+    /// `.file 1 "a.cu"`, perhaps with time and size.
+    fn file(&mut self) -> Box<str> {
+        let mut lexer = self.lexer.clone();
+        let words = [lexer.next(), lexer.next()];
+        let wanted = [
+            (Kind::Number, "a file's number"),
+            (Kind::Text, "a file's name in quotes"),
+        ];
+        let start = self.token.span;
+        let text = self.line_directive();
+        for (word, (kind, what)) in words.iter().zip(wanted) {
+            if word.kind != kind {
+                let message = format!("expected {what} in `.file`");
+                self.error(codes::SYN001, start.to(word.span), message);
+                break;
+            }
+        }
+        text
+    }
+
     /// `.section NAME { ... }`: kept to the letter.
     fn section(&mut self) {
         let start = self.bump().span.start;
@@ -164,7 +203,8 @@ impl<'t> Parser<'t> {
         if self.token.is(b'{') {
             // The lexer stands behind the brace: what follows is data, read as text up to the closing one.
             let open = self.token.span;
-            self.lexer.verbatim(&['}']);
+            let data = self.lexer.verbatim(&['}']);
+            self.debug_section(data);
             self.token = self.lexer.next();
             if !self.eat(b'}') {
                 self.error(codes::SYN002, open, "this section never ends");

@@ -14,10 +14,12 @@ mod header;
 mod labels;
 pub(in crate::ptx) mod lexer;
 mod names;
+mod opaque;
 mod operand;
 mod pieces;
 mod plain;
 mod recover;
+mod section;
 mod spans;
 
 pub(in crate::ptx) use body::nearest;
@@ -113,6 +115,10 @@ struct Parser<'t> {
     untold: usize,
     /// What stands for a header that is not there; a whole module brings its own.
     missing: Option<Header>,
+    /// Whether a directive of the header could not be read, which has been reported.
+    is_header_broken: bool,
+    /// What was passed without being understood.
+    skipped: Vec<Span>,
     out: Parsed,
 }
 
@@ -131,11 +137,14 @@ impl<'t> Parser<'t> {
             depth: 0,
             untold: 0,
             missing: None,
+            is_header_broken: false,
+            skipped: Vec::new(),
             out: Parsed::default(),
         }
     }
 
     fn finish(mut self) -> Parsed {
+        self.drop_consequences();
         for unterminated in std::mem::take(&mut self.lexer.unterminated) {
             let (span, opening, message, help) = match unterminated {
                 Unterminated::Comment(span) => (span, 2, "this comment never ends", "close it with `*/`"),
@@ -222,6 +231,12 @@ impl<'t> Parser<'t> {
     }
 
     fn report(&mut self, diag: Diag) {
+        // What comes of one token that nobody expected is one error.
+        let syntax = |diag: &Diag| diag.code == codes::SYN001;
+        let last = self.out.diags.last();
+        if syntax(&diag) && last.is_some_and(|last| syntax(last) && last.span.start == diag.span.start) {
+            return;
+        }
         if self.out.diags.len() < MOST_ERRORS {
             self.out.diags.push(diag);
         } else {

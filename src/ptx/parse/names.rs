@@ -121,8 +121,8 @@ impl Bank<'_> {
 }
 
 impl<'t> Names<'t> {
-    /// Depth of the innermost scope.
-    fn depth(&self) -> u32 {
+    /// Depth of the innermost scope; one at module scope.
+    pub fn depth(&self) -> u32 {
         self.scopes.len() as u32
     }
 

@@ -162,6 +162,7 @@ pub mod codes {
         RACE010 "lockstep-exchange";
         MEM002 "thread-out-of-bounds";
         MEM003 "misaligned-access";
+        MEM011 "read-only-load-of-written-data";
         MEM007 "address-of-another-space";
         ISA017 "read-only-space";
         FLOW001 "uninitialised-register";
@@ -172,6 +173,7 @@ pub mod codes {
         ASYNC005 "mbarrier-before-init";
         ASYNC006 "mbarrier-arrivals";
         ASYNC007 "mbarrier-bytes";
+        ASYNC008 "mbarrier-parity";
         ASYNC009 "mbarrier-object";
         ASYNC012 "async-copy-alignment";
     }

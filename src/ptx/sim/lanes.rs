@@ -93,6 +93,16 @@ impl File {
         }
     }
 
+    /// Whether the lanes of a mask all have the same there.
+    pub fn is_uniform(&self, slot: Slot, mask: u32) -> bool {
+        let first = mask.trailing_zeros() as usize & 31;
+        match slot {
+            Slot::Word(at) => same(&self.words[at as usize], first, mask),
+            Slot::Long(at) | Slot::Quad(at) => same(&self.longs[at as usize], first, mask),
+            Slot::Pred(..) => self.pred(slot) & mask == 0 || !self.pred(slot) & mask == 0,
+        }
+    }
+
     /// The lanes where a predicate holds.
     #[inline(always)]
     pub fn pred(&self, slot: Slot) -> u32 {
@@ -110,6 +120,17 @@ impl File {
             *pred = (*pred & !mask) | (bits & mask);
         }
     }
+}
+
+/// Whether the lanes of a mask all have what lane `first` has.
+#[inline(always)]
+pub fn same<T: Copy + PartialEq>(row: &[T; LANES], first: usize, mask: u32) -> bool {
+    let value = row[first & 31];
+    let mut equal = true;
+    for at in 0..LANES {
+        equal &= (row[at] == value) | (mask & BIT[at] == 0);
+    }
+    equal
 }
 
 const BIT: Words = {

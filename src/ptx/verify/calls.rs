@@ -3,19 +3,20 @@
 use super::Scope;
 use crate::ptx::diag::{Diag, codes};
 use crate::ptx::ir::{
-    Body, FunctionKind, Inst, LabelId, Operand, Prototype, Stmt, SymbolId, SymbolKind, TableKind, Variable,
+    Body, FunctionKind, Inst, LabelId, Module, Operand, Prototype, Stmt, SymbolId, SymbolKind, TableKind,
 };
 use crate::ptx::source::Span;
+use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
 
-/// The `.callprototype` tables of a function: how many results and parameters each names. Found at the first indirect call.
+/// The tables of a function that calls use: how many results and parameters each names. Found at the first indirect call.
 #[derive(Default)]
 pub(super) struct Prototypes {
     counts: Option<FxHashMap<LabelId, (usize, usize)>>,
 }
 
 impl Prototypes {
-    fn get(&mut self, body: &Body, label: LabelId) -> Option<(usize, usize)> {
+    fn get(&mut self, module: &Module, body: &Body, label: LabelId) -> Option<(usize, usize)> {
         let counts = self.counts.get_or_insert_with(|| {
             let tables = body.stmts.iter().filter_map(|stmt| match stmt {
                 Stmt::Table(table) => Some(table),
@@ -25,6 +26,13 @@ impl Prototypes {
                 .filter_map(|table| match &table.kind {
                     TableKind::Prototype(Prototype { results, params, .. }) => {
                         Some((table.label, (results.len(), params.len())))
+                    }
+                    TableKind::Call(targets) => {
+                        let SymbolKind::Function(id) = module.symbol(*targets.first()?).kind else {
+                            return None;
+                        };
+                        let function = module.function(id);
+                        Some((table.label, (function.results.len(), function.params.len())))
                     }
                     _ => None,
                 })
@@ -74,7 +82,7 @@ pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, prototypes: &mut Pro
                 out.push(Diag::error(codes::SYN015, place(), message));
                 return;
             }
-            let Some(counts) = label.and_then(|label| prototypes.get(scope.body, label)) else {
+            let Some(counts) = label.and_then(|label| prototypes.get(scope.module, scope.body, label)) else {
                 return;
             };
             (counts, "the prototype")
@@ -91,33 +99,51 @@ pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, prototypes: &mut Pro
         out.push(Diag::error(codes::SYN015, place(), message));
     } else if let Some(Operand::Symbol(symbol, _)) = inst.operands.get(at)
         && let SymbolKind::Function(id) = scope.module.symbol(*symbol).kind
-        && let Some(name) = misfit(scope, inst.operands.get(at + 1), &scope.module.function(id).params)
+        && let Some(message) =
+            misfit(scope, inst.operands.get(at + 1), &scope.module.function(id).params).or_else(|| {
+                misfit(
+                    scope,
+                    inst.operands.get(..at)?.first(),
+                    &scope.module.function(id).results,
+                )
+            })
     {
-        let message = format!("an argument has not the size of the parameter `{name}` of `{related}`");
+        let message = format!("{message} of `{related}`");
         out.push(Diag::error(codes::SYN015, place(), message));
     }
 }
 
-/// The first parameter whose size differs from its argument's.
-fn misfit<'a>(scope: &Scope<'a>, arguments: Option<&Operand>, params: &[SymbolId]) -> Option<&'a str> {
+/// What is wrong with the first argument or result that does not fit its parameter.
+fn misfit(scope: &Scope, arguments: Option<&Operand>, params: &[SymbolId]) -> Option<String> {
     let Some(Operand::List(arguments)) = arguments else {
         return None;
     };
-    let size = |argument: &Operand| match argument {
-        Operand::Reg(reg) => {
-            let decl = scope.body.regs.get(reg.index()).filter(|decl| decl.declared)?;
-            Some(u64::from(decl.ty.bytes()) * u64::from(decl.lanes))
+    arguments.iter().zip(params).find_map(|(argument, param)| {
+        let name = scope.module.name(*param);
+        let param = scope.module.variable(*param)?;
+        let (size, alignment) = match argument {
+            Operand::Reg(reg) => {
+                let decl = scope.body.regs.get(reg.index()).filter(|decl| decl.declared)?;
+                (u64::from(decl.ty.bytes()) * u64::from(decl.lanes), None)
+            }
+            Operand::Symbol(symbol, 0) => {
+                let variable = scope.module.variable(*symbol)?;
+                let copied = variable.space == Space::Param;
+                (variable.size()?, copied.then(|| variable.alignment()))
+            }
+            _ => return None,
+        };
+        // An array without a length takes arguments of any size.
+        let wanted = param.size()?;
+        if size != wanted {
+            return Some(format!("{size} bytes stand for the {wanted} of the parameter `{name}`"));
         }
-        Operand::Symbol(symbol, 0) => scope.module.variable(*symbol)?.size(),
-        _ => None,
-    };
-    let differs = |(argument, param): &(&Operand, &SymbolId)| {
-        let wanted = scope.module.variable(**param).and_then(Variable::size);
-        let given = size(argument);
-        given.is_some() && wanted.is_some() && given != wanted
-    };
-    let (_, param) = arguments.iter().zip(params).find(differs)?;
-    Some(scope.module.name(*param))
+        let least = param.alignment();
+        let is = alignment.filter(|is| *is < least)?;
+        Some(format!(
+            "an argument aligned to {is} bytes stands for the parameter `{name}`, aligned to {least},"
+        ))
+    })
 }
 
 fn is_table(operand: &Operand) -> bool {

@@ -47,6 +47,7 @@ impl Environment {
         Verdict {
             failures: op.matches.iter().map(|found| self.failure(found)).collect(),
             told: false,
+            ordered: false,
         }
     }
 

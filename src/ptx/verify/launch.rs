@@ -7,17 +7,17 @@ use crate::ptx::parse::FunctionSpans;
 use crate::ptx::source::Span;
 use crate::ptx::target::PtxVersion;
 
-/// Directives that only kernels take, with the least version and target (0 for any).
-const KERNEL_ONLY: &[(&str, PtxVersion, u16)] = &[
-    ("maxntid", PtxVersion::new(1, 3), 0),
-    ("reqntid", PtxVersion::new(2, 1), 0),
-    ("minnctapersm", PtxVersion::new(2, 0), 0),
-    ("maxnctapersm", PtxVersion::new(1, 3), 0),
-    ("maxnreg", PtxVersion::new(1, 3), 0),
-    ("reqnctapercluster", PtxVersion::new(7, 8), 90),
-    ("explicitcluster", PtxVersion::new(7, 8), 90),
-    ("maxclusterrank", PtxVersion::new(7, 8), 90),
-    ("blocksareclusters", PtxVersion::new(9, 0), 90),
+/// Directives that only kernels take.
+const KERNEL_ONLY: &[&str] = &[
+    "maxntid",
+    "reqntid",
+    "minnctapersm",
+    "maxnctapersm",
+    "maxnreg",
+    "reqnctapercluster",
+    "explicitcluster",
+    "maxclusterrank",
+    "blocksareclusters",
 ];
 
 /// Pairs that exclude each other.
@@ -46,50 +46,58 @@ pub(super) fn check(
 /// One directive: does this function take it, does the module have it, are its numbers possible?
 fn directive(function: &Function, attr: &Attr, span: Span, environment: &Environment) -> Option<Diag> {
     let name = &*attr.name;
-    let kernel_only = KERNEL_ONLY.iter().find(|known| known.0 == name);
+    let kernel_only = KERNEL_ONLY.iter().find(|known| **known == name);
     let message = match (function.kind, kernel_only) {
         (FunctionKind::Func, Some(_)) => format!("`.{name}` is for kernels; a `.func` does not take it"),
         (FunctionKind::Entry, None) if name == "noreturn" => "a kernel cannot be `.noreturn`".into(),
+        (FunctionKind::Entry, None) if name.starts_with("abi_preserve") => {
+            format!("`.{name}` is for functions; a kernel does not take it")
+        }
+        (FunctionKind::Func, None) if name == "pragma" => {
+            "`.pragma` stands in the body of a `.func`, not in front of it".into()
+        }
         (FunctionKind::Func, None) if name == "noreturn" && !function.results.is_empty() => {
             "a function with results cannot be `.noreturn`".into()
         }
-        _ => return numbers(attr, span).or_else(|| gate(attr, span, environment)),
+        _ => return numbers(attr, span).or_else(|| gone(attr, span, environment)),
     };
     Some(Diag::error(codes::SYN017, span, message))
 }
 
-fn gate(attr: &Attr, span: Span, environment: &Environment) -> Option<Diag> {
-    let name = &*attr.name;
-    let (_, least, sm) = KERNEL_ONLY.iter().find(|known| known.0 == name)?;
-    if let Some(version) = environment.version {
-        if name == "maxnctapersm" && version >= PtxVersion::new(2, 1) {
-            let message = "`.maxnctapersm` is gone since PTX 2.1";
-            return Some(Diag::error(codes::GATE006, span, message).help("write `.minnctapersm`"));
-        }
-        if version < *least {
-            let message = format!("`.{name}` needs PTX {least}; this module says {version}");
-            return Some(Diag::error(codes::GATE002, span, message));
-        }
-    }
-    let target = environment.target.filter(|target| target.sm < *sm)?;
-    let message = format!("`.{name}` needs target sm_{sm} or newer; this module says {target}");
-    Some(Diag::error(codes::GATE001, span, message))
+/// What newer versions took back; what older ones lack is found with the other directives.
+fn gone(attr: &Attr, span: Span, environment: &Environment) -> Option<Diag> {
+    let version = environment.version?;
+    (&*attr.name == "maxnctapersm" && version >= PtxVersion::new(2, 1)).then(|| {
+        let message = "`.maxnctapersm` is gone since PTX 2.1";
+        Diag::error(codes::GATE006, span, message).help("write `.minnctapersm`")
+    })
 }
 
 /// Numbers that no launch can satisfy.
 fn numbers(attr: &Attr, span: Span) -> Option<Diag> {
     let name = &*attr.name;
     let shape = matches!(name, "maxntid" | "reqntid");
-    if (shape || name == "maxnreg") && attr.args.contains(&0) {
+    let most = match name {
+        "maxntid" | "reqntid" | "reqnctapercluster" => 3,
+        "minnctapersm" | "maxnctapersm" | "maxnreg" | "maxclusterrank" | "abi_preserve" | "abi_preserve_control" => 1,
+        "noreturn" | "explicitcluster" | "blocksareclusters" => 0,
+        _ => return None,
+    };
+    if attr.args.len() > most || (most > 0 && attr.args.is_empty()) {
+        let wanted = match most {
+            0 => "no number",
+            1 => "one number",
+            _ => "one to three numbers",
+        };
+        let message = format!("`.{name}` takes {wanted}, not {}", attr.args.len());
+        return Some(Diag::error(codes::SYN017, span, message));
+    }
+    if (shape || matches!(name, "maxnreg" | "minnctapersm" | "maxnctapersm")) && attr.args.contains(&0) {
         let message = format!("the numbers of `.{name}` are positive");
         return Some(Diag::error(codes::ISA015, span, message));
     }
     if !shape {
         return None;
-    }
-    if attr.args.len() > 3 {
-        let message = format!("`.{name}` takes up to 3 numbers, not {}", attr.args.len());
-        return Some(Diag::error(codes::SYN017, span, message));
     }
     let threads = attr.args.iter().try_fold(1u64, |all, dim| all.checked_mul(*dim));
     if threads.is_none_or(|threads| threads > 1024) {

@@ -129,6 +129,6 @@ fn initial(value: &InitValue, found: &mut FxHashSet<SymbolId>) {
             found.insert(symbol.symbol);
         }
         InitValue::Row(values) => values.iter().for_each(|value| initial(value, found)),
-        InitValue::Imm(_) => {}
+        InitValue::Imm(_) | InitValue::Field(_) => {}
     }
 }

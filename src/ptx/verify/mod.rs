@@ -9,14 +9,22 @@ mod calls;
 mod classes;
 mod directives;
 mod gates;
+mod initial;
 mod launch;
+mod lines;
 mod linkage;
 mod module;
+mod names;
 mod opcode;
 mod operands;
 mod optix;
+mod order;
+mod parts;
+mod prototypes;
 mod report;
+mod tables;
 mod textures;
+mod variables;
 mod width;
 
 pub use module::{SharedMemory, shared_memory};
@@ -35,6 +43,7 @@ pub fn verify(parsed: &Parsed, text: &str) -> Vec<Diag> {
     let environment = Environment::of(&parsed.module.header);
     let mut out = Vec::new();
     let mut opcodes = FxHashMap::default();
+    let broken = broken(parsed);
     for (index, function) in parsed.module.functions.iter().enumerate() {
         let (Some(body), Some(spans)) = (&function.body, parsed.spans.functions.get(index)) else {
             continue;
@@ -45,21 +54,40 @@ pub fn verify(parsed: &Parsed, text: &str) -> Vec<Diag> {
             body,
             text,
             environment: &environment,
+            broken: &broken,
+            labels: &spans.labels,
         };
         let mut prototypes = calls::Prototypes::default();
         for (inst, span) in body.insts.iter().zip(&spans.insts) {
+            if scope.is_broken(*span) {
+                continue;
+            }
             scope.inst(inst, *span, &mut opcodes, &mut out);
-            if inst.op.base() == "call" {
-                calls::check(&scope, inst, *span, &mut prototypes, &mut out);
+            match inst.op.base() {
+                "call" => calls::check(&scope, inst, *span, &mut prototypes, &mut out),
+                "brx" | "brx.idx" => tables::check(&scope, inst, *span, &mut out),
+                _ => {}
             }
         }
     }
     module::check(parsed, &environment, &mut out);
     directives::check(parsed, &environment, &mut out);
+    variables::check(parsed, &environment, &mut out);
+    names::check(parsed, &mut out);
+    prototypes::check(parsed, &mut out);
     linkage::check(parsed, &mut out);
+    lines::check(parsed, &mut out);
     optix::check(parsed, &mut out);
     width::check(parsed, &mut out);
     out
+}
+
+/// Where the parser lost its way, in order.
+fn broken(parsed: &Parsed) -> Vec<u32> {
+    let syntax = |diag: &&Diag| matches!(diag.code, codes::SYN001 | codes::SYN002);
+    let mut places: Vec<_> = parsed.diags.iter().filter(syntax).map(|diag| diag.span.start).collect();
+    places.sort_unstable();
+    places
 }
 
 /// What is known of an opcode once it has been met.
@@ -68,6 +96,8 @@ struct Verdict {
     failures: Vec<Option<Failure>>,
     /// Whether a failure has been reported: the cause is one, however often the opcode occurs.
     told: bool,
+    /// Whether the order of its words has been looked at.
+    ordered: bool,
 }
 
 type Opcodes = FxHashMap<*const Opcode, Verdict>;
@@ -79,9 +109,25 @@ pub(super) struct Scope<'a> {
     body: &'a Body,
     text: &'a str,
     environment: &'a Environment,
+    /// Where the parser lost its way, in order.
+    broken: &'a [u32],
+    /// Where each label is defined.
+    labels: &'a [Span],
 }
 
 impl Scope<'_> {
+    /// Whether the parser stumbled in the instruction or right behind it: what is left of it says nothing.
+    fn is_broken(&self, span: Span) -> bool {
+        let next = self.broken.partition_point(|place| *place < span.start);
+        let place = self.broken.get(next);
+        place.is_some_and(|place| {
+            Span::new(span.end, (*place).max(span.end))
+                .of(self.text)
+                .trim()
+                .is_empty()
+        })
+    }
+
     /// Checks one instruction.
     fn inst(&self, inst: &Inst, span: Span, opcodes: &mut Opcodes, out: &mut Vec<Diag>) {
         if let Some(guard) = inst.guard
@@ -113,6 +159,11 @@ impl Scope<'_> {
                 }
                 addresses::check(self, inst, span, out);
                 textures::check(self, inst, span, out);
+                parts::check(self, inst, span, out);
+                if !verdict.ordered {
+                    order::check(self, inst, span, out);
+                    verdict.ordered = true;
+                }
                 self.specials(inst, span, out);
             }
             Err(issue) => out.push(report::report(self, inst, &issue, &self.pieces(span))),

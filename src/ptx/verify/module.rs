@@ -3,8 +3,11 @@
 use super::gates::Environment;
 use super::launch;
 use crate::ptx::diag::{Diag, codes};
-use crate::ptx::ir::{Base, FuncId, Function, FunctionKind, Linkage, Module, Operand, Stmt, SymbolId, SymbolKind};
+use crate::ptx::ir::{
+    Base, FuncId, Function, FunctionKind, Item, Linkage, Module, Operand, Stmt, SymbolId, SymbolKind,
+};
 use crate::ptx::parse::Parsed;
+use crate::ptx::source::Span;
 use crate::ptx::target::{PtxVersion, Target, TargetOption};
 use crate::ptx::types::Space;
 use rustc_hash::FxHashSet;
@@ -52,6 +55,13 @@ fn header(parsed: &Parsed, environment: &Environment, out: &mut Vec<Diag>) {
             out.push(Diag::error(codes::GATE005, span, message));
         }
     }
+    if out.is_empty() && !header.target.iter().any(|word| word.parse::<Target>().is_ok()) {
+        let message = "`.target` names no GPU";
+        out.push(Diag::error(codes::SYN003, span, message).help("write for instance `.target sm_80, debug`"));
+    }
+    if out.is_empty() {
+        debug_data(parsed, span, out);
+    }
     if let (Some(version), Some(target)) = (environment.version, environment.target)
         && let Some(least) = target.min_ptx()
         && version < least
@@ -61,6 +71,22 @@ fn header(parsed: &Parsed, environment: &Environment, out: &mut Vec<Diag>) {
         let message = format!("PTX {version} does not know {target}");
         let help = format!("write `.version {least}` or newer");
         out.push(Diag::error(codes::GATE004, span, message).help(help));
+    }
+}
+
+/// `.target ..., debug` promises sections of debug data.
+fn debug_data(parsed: &Parsed, span: Span, out: &mut Vec<Diag>) {
+    let module = &parsed.module;
+    let promised = module.header.target.iter().any(|word| &**word == "debug");
+    let is_there = |item: &Item| match item {
+        Item::Section(_) => true,
+        Item::Raw(text) => text.starts_with("@@DWARF"),
+        _ => false,
+    };
+    if promised && !module.items.iter().any(is_there) {
+        let message = "`debug` promises a `.section` of debug data, and there is none";
+        let help = "drop `debug` from `.target`; `.loc` and `.file` do without";
+        out.push(Diag::error(codes::SYN003, span, message).help(help));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::gates::Failure;
 use super::{Scope, classes};
-use crate::ptx::ir::{Address, Base, Inst, Operand, RegId, shape};
+use crate::ptx::ir::{Address, Base, Inst, Operand, RegId, SymbolKind, shape};
 use crate::ptx::isa::{Count, Match, OperandKind, OperandSpec, OperandType, Range, Role};
 use crate::ptx::types::{Kind, Type};
 use smallvec::SmallVec;
@@ -186,6 +186,10 @@ impl Fit<'_> {
             if *part == Operand::Sink && spec.role == Role::Use {
                 return Err(Complaint::Kind("a register"));
             }
+            let is_target = matches!(part, Operand::Reg(_) | Operand::Part(..) | Operand::Sink);
+            if spec.role == Role::Def && !is_target {
+                return Err(Complaint::Kind("a register in the vector"));
+            }
             if let Operand::Reg(reg) | Operand::Part(reg, _) = part
                 && let Some(ty) = self.scope.reg_type(*reg)
                 && ty.bits() != width
@@ -224,6 +228,10 @@ impl Fit<'_> {
         let want = self.wanted(spec);
         if want.is_some_and(|want| want != parts.len()) {
             return Err(Complaint::Elements(want.unwrap_or(1), parts.len()));
+        }
+        let unused = |part: &Operand| *part == Operand::Sink;
+        if spec.kind == OperandKind::Vec && spec.role == Role::Def && parts.iter().all(unused) {
+            return Err(Complaint::Kind("a register in the vector"));
         }
         self.alike(spec, parts)?;
         for part in parts {
@@ -349,8 +357,11 @@ impl Fit<'_> {
                 }
                 _ => Ok(()),
             },
+            // The name has been reported.
+            Operand::Symbol(symbol, _) if self.scope.module.symbol(*symbol).kind == SymbolKind::Undefined => Ok(()),
             Operand::Symbol(_, offset) => match spec.role {
                 Role::Use if want == Some(Type::Pred) => Err(Complaint::Address),
+                Role::Use if want.is_some_and(|want| want.kind() == Kind::Float) => Err(Complaint::Address),
                 Role::Use if spec.src || *offset != 0 => Ok(()),
                 _ => Err(Complaint::Address),
             },

@@ -136,9 +136,12 @@ pub(super) struct Artifact {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Region {
     pub(super) start_line: u32,
-    pub(super) start_column: u32,
-    pub(super) end_line: u32,
-    pub(super) end_column: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) start_column: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) end_line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) end_column: Option<u32>,
 }
 
 #[derive(Serialize)]

@@ -1,16 +1,18 @@
 //! Memory in a trial run: what accesses touch, and what is wrong with them.
 
 use super::fiber::{Frame, Who};
-use super::log::{Site, Touch};
+use super::log::{Places, Record, Site};
 use super::machine::Machine;
 use super::mask::Mask;
 use super::node;
+use super::parts::{Part, Range};
 use super::program::{Access, Arg, Row};
 use super::space::{Layout, Region};
 use super::value::{Data, Value};
-use super::{Fault, GlobalUse};
+use super::{GlobalUse, Scatter};
 use crate::ptx::ir::{FunctionKind, SymbolId};
 use crate::ptx::types::Space;
+use smallvec::SmallVec;
 
 impl Machine<'_, '_> {
     pub(super) fn access(&mut self, at: usize, row: &Row, access: &Access, site: Site, who: &Who) {
@@ -27,7 +29,8 @@ impl Machine<'_, '_> {
         let lost = address.unknown_in(&lanes);
         if lost == lanes || address.is_unknown() {
             self.unknown.push(site);
-            self.area(access, site, &address, &lanes, maybe);
+            self.area(at, access, site, &address, &lanes, maybe);
+            self.scatter(at, access, site, &address, &lanes);
             self.results(at, row, access, &address, who);
             return;
         }
@@ -65,7 +68,13 @@ impl Machine<'_, '_> {
             let one = address.is_uniform() && !access.atomic && access.rows.is_none() && !self.is_own(address, access);
             let value = if one {
                 Value::some()
-            } else if access.atomic || access.rows.is_some() || self.is_own(address, access) {
+            } else if access.atomic {
+                // What a counter gives to a thread, no other gets.
+                Value {
+                    own: true,
+                    ..Value::chaos()
+                }
+            } else if access.rows.is_some() || self.is_own(address, access) {
                 Value::chaos()
             } else {
                 Value::unknown(node::at(address), true)
@@ -147,79 +156,102 @@ impl Machine<'_, '_> {
     /// Notes what the threads access, and what is wrong with it.
     #[allow(clippy::too_many_arguments)]
     fn touch(&mut self, at: usize, row: &Row, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
-        let values: Vec<Value> = access.values.iter().map(|value| self.read(at, value)).collect();
-        let broadcast = matches!(address.data, Data::Same(_)) && lanes.len() > 1;
         self.fuel = self.fuel.saturating_sub(lanes.len() / 16 * access.elements);
-        let size = access.bytes * access.elements;
-        let numbers: Vec<u32> = values.iter().map(|value| self.log.value(value)).collect();
-        let constant = matches!(address.data, Data::Same(_));
-        let mut guess = None;
+        let lanes = match access.rows {
+            Some(rows) => lanes.filter(|thread| thread as u32 % 32 < rows),
+            None => *lanes,
+        };
         let mut logged = false;
-        // Two threads of each of two warps stand for all where places are not compared.
-        let mut samples = [0u8; 32];
-        for thread in lanes.iter() {
-            if access.rows.is_some_and(|rows| thread as u32 % 32 >= rows) {
+        for part in self.parts(access, address, &lanes) {
+            self.part_faults(at, row, access, site, address, &part, maybe);
+            if !self.is_watched(access, part.space, part.region) {
                 continue;
             }
-            let Some(known) = address.of(thread) else { continue };
-            let (space, place) = resolve(access.space, known);
-            let region = self.layout.region(space, place);
-            if let Some(kind) = self.fault(access, region, place, size) {
-                let guess = *guess.get_or_insert_with(|| self.is_guess(at, row, access, address, lanes));
-                self.keep_fault(Fault {
-                    site,
-                    kind,
-                    thread: thread as u32,
-                    maybe,
-                    guess,
-                    constant,
-                });
-            }
-            if !self.is_watched(access, space, region) {
-                continue;
-            }
-            let shared = matches!(region, Region::Shared(..) | Region::RawShared);
             logged = true;
-            if self.setup.cta.is_some() && !shared && !access.atomic && !access.strong && !maybe {
-                let known = values.first().and_then(Value::constant);
-                self.note_global(site, place, size, access.writes, known);
-            }
-            self.note_read_only(access, site, place, size, shared);
-            let mut touch = Touch {
-                site,
-                thread: thread as u32,
-                address: place,
-                bytes: access.bytes,
-                writes: access.writes,
-                atomic: access.atomic || access.strong && !access.volatile,
-                strong: access.volatile,
-                value: None,
-                maybe,
-                broadcast,
-                shared,
-            };
-            if let Region::Shared(symbol, _) = region
-                && samples[thread / 32] < 2
-            {
-                samples[thread / 32] += 1;
-                self.log.note_part(&touch, self.time, symbol);
-            }
-            for element in 0..access.elements {
-                touch.value = numbers.get(element as usize).copied();
-                self.log.note(touch, self.time);
-                touch.address += u64::from(access.bytes);
-            }
+            self.note_part(at, access, site, address, &part, maybe);
         }
+        let values = || access.values.first();
         if self.setup.shade {
-            self.shade(access, site, address, lanes, &values);
+            let value = values().map(|value| self.read(at, value));
+            self.shade(access, site, address, &lanes, value.as_ref());
         }
-        if access.writes && logged && self.is_shared(access, address, lanes) {
-            self.note_overlap(access, site, address, lanes);
+        if !logged {
+            return;
         }
-        if logged {
-            self.log.sites.insert(site);
-            self.fills |= access.writes && !maybe && self.fills_variable(at, address, lanes, size);
+        self.log.sites.insert(site);
+        if access.writes && self.is_shared(access, address, &lanes) {
+            self.note_overlap(access, site, address, &lanes);
         }
+        let size = access.bytes * access.elements;
+        self.fills |= access.writes && !maybe && self.fills_variable(at, address, &lanes, size);
+    }
+
+    fn note_part(&mut self, at: usize, access: &Access, site: Site, address: &Value, part: &Part, maybe: bool) {
+        let shared = matches!(part.region, Region::Shared(..) | Region::RawShared);
+        let mut values: SmallVec<[Value; 1]> = access.values.iter().map(|value| self.read(at, value)).collect();
+        if let Some((from, offset)) = &access.source {
+            let from = self.read(at, from);
+            let from = self.map(&from, |from| from.wrapping_add(*offset as u64));
+            values.push(match from.is_uniform() {
+                true => Value::some(),
+                false => Value::unknown(node::at(&from), true),
+            });
+        }
+        let size = u64::from(access.bytes * access.elements);
+        let places = Places {
+            address: address.clone(),
+            less: part.less,
+        };
+        if self.setup.cta.is_some() && !shared && (!access.strong || access.atomic) && !maybe {
+            let known = values.first().and_then(Value::constant);
+            for thread in part.lanes.iter() {
+                let Some(place) = places.of(thread) else { continue };
+                let used = GlobalUse {
+                    site,
+                    writes: access.writes,
+                    value: known,
+                    atomic: access.atomic,
+                    narrow: access.narrow,
+                };
+                self.note_global(place, size as u32, used);
+            }
+        }
+        if !shared && self.has_read_only && (access.nc || access.writes) {
+            self.read_only.note(
+                site,
+                access.nc,
+                &places,
+                &part.lanes,
+                size,
+                (part.low, part.high + size),
+            );
+        }
+        let knows = self.by_warp.then(|| self.log.clocks.get(at).cloned()).flatten();
+        let record = Record {
+            site,
+            time: self.time,
+            lanes: part.lanes,
+            places,
+            bytes: access.bytes,
+            elements: access.elements,
+            writes: access.writes,
+            atomic: access.atomic || access.strong && !access.volatile,
+            strong: access.volatile,
+            maybe,
+            broadcast: matches!(address.data, Data::Same(_)) && part.lanes.len() > 1,
+            shared,
+            values,
+            low: part.low,
+            high: part.high + size,
+            symbol: match part.region {
+                Region::Shared(symbol, _) => Some(symbol),
+                _ => None,
+            },
+            anywhere: false,
+            synced: self.log.synced.clone(),
+            knows,
+        };
+        self.log.note(record);
     }
 
     fn is_shared(&self, access: &Access, address: &Value, lanes: &Mask) -> bool {
@@ -243,41 +275,68 @@ impl Machine<'_, '_> {
                 self.slots.insert((site, resolve(access.space, *known).1));
             }
             Data::Each(each) if each.unknown.is_empty() && lanes.len() > 1 => {
-                let places = lanes
-                    .iter()
-                    .filter_map(|thread| each.values.get(thread))
-                    .map(|known| resolve(access.space, *known).1);
-                for place in places {
-                    let range = self.arrays.entry(site).or_insert((place, place));
-                    *range = (range.0.min(place), range.1.max(place));
-                }
+                let Some(range) = Range::of(address, lanes, self.threads) else {
+                    return;
+                };
+                let (low, high) = (resolve(access.space, range.low).1, resolve(access.space, range.high).1);
+                let known = self.arrays.entry(site).or_insert((low, high));
+                *known = (known.0.min(low), known.1.max(high));
             }
             _ => {}
         }
     }
 
     /// Follows who wrote what is in shared memory.
-    fn shade(&mut self, access: &Access, site: Site, address: &Value, lanes: &Mask, values: &[Value]) {
+    fn shade(&mut self, access: &Access, site: Site, address: &Value, lanes: &Mask, value: Option<&Value>) {
         let place = |thread| address.of(thread).map(|known| resolve(access.space, known));
         let is_shared = |(space, _): &(Space, u64)| *space == Space::Shared;
         let Some((_, first)) = lanes.lowest().and_then(place).filter(is_shared) else {
             return;
         };
         let slot = matches!(address.data, Data::Same(_));
-        let all: Vec<u64> = lanes.iter().filter_map(place).map(|(_, place)| place).collect();
+        let words = (access.bytes * access.elements).div_ceil(4) as u64;
+        let of_vector = |(_, place): (Space, u64)| (0..words).map(move |word| place + 4 * word);
+        let all: Vec<u64> = lanes.iter().filter_map(place).flat_map(of_vector).collect();
         if access.writes && !access.atomic {
             let slot = slot && lanes.len() == 1;
             all.iter()
-                .for_each(|place| self.shadow.store(site, *place, slot, values.first()));
+                .for_each(|place| self.shadow.store(site, *place, slot, value));
         } else if slot && lanes.len() > 1 {
-            self.shadow.load_slot(first);
+            of_vector((Space::Shared, first)).for_each(|place| self.shadow.load_slot(place));
         } else {
             self.shadow.load(site, all.iter().copied());
         }
     }
 
+    /// Notes a store to where loaded data says: two threads may have loaded the same.
+    fn scatter(&mut self, at: usize, access: &Access, site: Site, address: &Value, lanes: &Mask) {
+        let plain = access.writes && !access.atomic && !access.strong && access.rows.is_none();
+        let Data::Unknown(place) = &address.data else { return };
+        let memory = matches!(access.space, Space::Global | Space::Shared | Space::Generic);
+        if !plain || !memory || !address.varying || address.own || !node::is_loaded(place) {
+            return;
+        }
+        let mut threads = lanes.iter();
+        let (Some(first), Some(second)) = (threads.next(), threads.next()) else {
+            return;
+        };
+        let values: SmallVec<[Value; 1]> = access.values.iter().map(|value| self.read(at, value)).collect();
+        let marks = &mut self.log.marks;
+        let equal = values
+            .iter()
+            .all(|value| marks.of(value, first as u32) == marks.of(value, second as u32));
+        let updates = values.iter().any(|value| node::is_made_from(value, place));
+        self.scattered.entry(site).or_insert(Scatter {
+            site,
+            threads: (first as u32, second as u32),
+            shared: access.space == Space::Shared,
+            equal,
+            updates,
+        });
+    }
+
     /// Notes an access somewhere in a variable.
-    fn area(&mut self, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
+    fn area(&mut self, at: usize, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
         let Some((space, place)) = address.origin.map(|origin| resolve(access.space, origin)) else {
             return;
         };
@@ -294,62 +353,50 @@ impl Machine<'_, '_> {
             return;
         }
         self.log.sites.insert(site);
-        let mut seen: Vec<usize> = Vec::new();
-        for thread in lanes.iter() {
-            let near = seen.iter().filter(|known| **known / 32 == thread / 32).count();
-            if near >= 2 || seen.len() >= 4 {
-                continue;
-            }
-            seen.push(thread);
-            let touch = Touch {
-                site,
-                thread: thread as u32,
-                address: place,
-                bytes: access.bytes,
-                writes: access.writes,
-                atomic: access.atomic || access.strong && !access.volatile,
-                strong: access.volatile,
-                value: None,
-                maybe,
-                broadcast: false,
-                shared: true,
-            };
-            self.log.note_area(touch, self.time, symbol);
-        }
+        let knows = self.by_warp.then(|| self.log.clocks.get(at).cloned()).flatten();
+        let record = Record {
+            site,
+            time: self.time,
+            lanes: *lanes,
+            places: Places {
+                address: address.clone(),
+                less: 0,
+            },
+            bytes: access.bytes,
+            elements: 1,
+            writes: access.writes,
+            atomic: access.atomic || access.strong && !access.volatile,
+            strong: access.volatile,
+            maybe,
+            broadcast: false,
+            shared: true,
+            values: SmallVec::new(),
+            low: place,
+            high: place,
+            symbol: Some(symbol),
+            anywhere: true,
+            synced: self.log.synced.clone(),
+            knows,
+        };
+        self.log.note(record);
     }
 
     /// Notes what the CTA does to global memory, to hold it against another.
-    fn note_global(&mut self, site: Site, address: u64, size: u32, writes: bool, value: Option<u64>) {
+    fn note_global(&mut self, address: u64, size: u32, used: GlobalUse) {
         if self.global.len() > 1 << 16 {
             return;
         }
         for word in address / 4..(address + u64::from(size)).div_ceil(4) {
-            let known = self.global.entry(word).or_insert(GlobalUse { site, writes, value });
-            if writes && !known.writes {
-                *known = GlobalUse { site, writes, value };
-            }
-        }
-    }
-
-    fn note_read_only(&mut self, access: &Access, site: Site, address: u64, size: u32, shared: bool) {
-        if shared || !self.has_read_only || self.written.len() > 1 << 16 {
-            return;
-        }
-        for word in address / 4..(address + u64::from(size)).div_ceil(4) {
-            let words = if access.nc {
-                &mut self.read_only
-            } else {
-                &mut self.written
-            };
-            if access.nc || access.writes {
-                words.entry(word).or_insert(site);
+            let known = self.global.entry((word, used.atomic)).or_insert(used);
+            if used.writes && !known.writes {
+                *known = used;
             }
         }
     }
 }
 
 /// The space and address that an access goes to.
-fn resolve(space: Space, address: u64) -> (Space, u64) {
+pub(super) fn resolve(space: Space, address: u64) -> (Space, u64) {
     match space {
         Space::Generic => Layout::locate(address),
         Space::SharedCluster => (Space::Shared, address),

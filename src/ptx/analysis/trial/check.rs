@@ -1,7 +1,10 @@
 //! What is wrong with single accesses of a trial run, and which are worth watching.
 
+use super::access::resolve;
+use super::log::Site;
 use super::machine::Machine;
 use super::mask::Mask;
+use super::parts::{Part, Range};
 use super::program::{Access, Row};
 use super::space::{Layout, Region};
 use super::value::{Data, Value};
@@ -31,7 +34,7 @@ impl Machine<'_, '_> {
     }
 
     /// What is wrong with an access of one thread.
-    pub(super) fn fault(&self, access: &Access, region: Region, address: u64, size: u32) -> Option<FaultKind> {
+    fn fault(&self, access: &Access, region: Region, address: u64, size: u32) -> Option<FaultKind> {
         Some(match region {
             Region::Shared(symbol, offset) | Region::Local(symbol, offset) | Region::Variable(symbol, offset) => {
                 let variable = self.programs.module.variable(symbol)?;
@@ -43,6 +46,9 @@ impl Machine<'_, '_> {
                         size,
                         held,
                     }
+                } else if access.source.is_some() {
+                    // How asynchronous copies must be aligned has a rule of its own.
+                    return None;
                 } else if size.is_power_of_two() && offset.rem_euclid(i64::from(size)) != 0 {
                     FaultKind::Misaligned { symbol, offset, size }
                 } else if variable.alignment() < size {
@@ -61,6 +67,51 @@ impl Machine<'_, '_> {
         })
     }
 
+    /// What is wrong with the accesses of some threads to one object.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn part_faults(
+        &mut self,
+        at: usize,
+        row: &Row,
+        access: &Access,
+        site: Site,
+        address: &Value,
+        part: &Part,
+        maybe: bool,
+    ) {
+        let size = access.bytes * access.elements;
+        if self.is_clean(access, part, size) {
+            return;
+        }
+        let mut guess = None;
+        for thread in part.lanes.iter() {
+            let Some(known) = address.of(thread) else { continue };
+            let (space, place) = resolve(access.space, known);
+            let region = self.layout.region(space, place);
+            if let Some(kind) = self.fault(access, region, place, size) {
+                let guess = *guess.get_or_insert_with(|| self.is_guess(at, row, access, address, &part.lanes));
+                self.keep_fault(Fault {
+                    site,
+                    kind,
+                    thread: thread as u32,
+                    maybe,
+                    guess,
+                    constant: matches!(address.data, Data::Same(_)),
+                });
+            }
+        }
+    }
+
+    /// Whether nothing is wrong with any of them, as the range and the low bits of their addresses show.
+    fn is_clean(&self, access: &Access, part: &Part, size: u32) -> bool {
+        let fine = |place: u64| {
+            let region = self.layout.region(part.space, place);
+            self.fault(access, region, place, size).is_none()
+        };
+        let even = !size.is_power_of_two() || part.differ & u64::from(size - 1) == 0;
+        fine(part.low) && fine(part.high) && even
+    }
+
     pub(super) fn keep_fault(&mut self, found: Fault) {
         let known = self.faults.entry((found.site, found.kind.name())).or_insert(found);
         if (known.guess, known.maybe) > (found.guess, found.maybe) {
@@ -74,7 +125,10 @@ impl Machine<'_, '_> {
         if self.by_warp || self.fibers[at].alive != *lanes || !each.unknown.is_empty() {
             return false;
         }
-        let (Some(first), Some(last)) = (each.values.iter().min(), each.values.iter().max()) else {
+        let Some(Range {
+            low: first, high: last, ..
+        }) = Range::of(address, lanes, self.threads)
+        else {
             return false;
         };
         let held = |symbol| {
@@ -83,7 +137,7 @@ impl Machine<'_, '_> {
                 .variable(symbol)
                 .and_then(|variable| variable.size())
         };
-        let (_, place) = Layout::locate(*first);
+        let (_, place) = Layout::locate(first);
         match self.layout.region(Space::Shared, place) {
             Region::Shared(symbol, 0) => held(symbol) == Some(last - first + u64::from(size)),
             _ => false,

@@ -7,10 +7,12 @@ use super::mask::Mask;
 use super::node;
 use super::program::{Arg, Exchange, Row, Step};
 use super::space::Layout;
-use super::value::{Data, Value};
-use crate::ptx::analysis::scalar::Scalar;
+use super::value::{Data, Value, buffer};
+use crate::ptx::analysis::scalar::{Column, Scalar};
 use crate::ptx::ir::RegId;
 use crate::ptx::types::Space;
+use smallvec::SmallVec;
+use std::rc::Rc;
 
 impl Machine<'_, '_> {
     /// Runs an instruction that neither jumps nor waits.
@@ -114,7 +116,9 @@ impl Machine<'_, '_> {
                 ..*value
             },
             Data::Each(lanes) => {
-                let values = lanes.values.iter().map(|known| change(*known)).collect();
+                let mut values = buffer(lanes.values.len());
+                let changed = lanes.values.iter().map(|known| change(*known));
+                values.iter_mut().zip(changed).for_each(|(place, value)| *place = value);
                 let mut result = Value::each(values, lanes.unknown);
                 result.guess |= value.guess;
                 result
@@ -129,7 +133,7 @@ impl Machine<'_, '_> {
     }
 
     fn scalar(&mut self, at: usize, row: &Row, scalar: Scalar, second: bool, args: &[Arg], who: &Who) {
-        let values: Vec<Value> = args.iter().map(|arg| self.read(at, arg)).collect();
+        let values: SmallVec<[Value; 3]> = args.iter().map(|arg| self.read(at, arg)).collect();
         let value = self.apply(scalar, &values, row);
         if second && let Some(def) = row.defs.get(1) {
             let complement = self.map(&value, |bit| bit ^ 1);
@@ -140,7 +144,7 @@ impl Machine<'_, '_> {
 
     fn apply(&mut self, scalar: Scalar, values: &[Value], row: &Row) -> Value {
         let guess = values.iter().any(|value| value.guess);
-        let constants: Option<Vec<u64>> = values.iter().map(Value::constant).collect();
+        let constants: Option<SmallVec<[u64; 4]>> = values.iter().map(Value::constant).collect();
         if let Some(constants) = constants {
             return match scalar.apply(&constants) {
                 Some(result) => Value {
@@ -162,7 +166,26 @@ impl Machine<'_, '_> {
             return self.unknown_sum(scalar, values, row);
         }
         self.fuel = self.fuel.saturating_sub(self.threads as u32 / 64);
-        let mut results = vec![0; self.threads];
+        let mut results = buffer(self.threads);
+        let columns: SmallVec<[Column; 4]> = values.iter().filter_map(column).collect();
+        if columns.len() == values.len() && scalar.apply_all(&columns, &mut results) {
+            let mut value = Value::each(results, Mask::default());
+            value.guess |= guess;
+            self.warps |= self.threads > 32 && counts_warps(&value);
+            return value;
+        }
+        let unknown = self.apply_each(scalar, values, lost, &mut results);
+        let mut value = Value::each(results, unknown);
+        value.guess |= guess;
+        if lost && unknown.len() as usize == self.threads {
+            return self.unknown_sum(scalar, values, row);
+        }
+        self.warps |= self.threads > 32 && counts_warps(&value);
+        value
+    }
+
+    /// The results thread by thread; answers for which there are none.
+    fn apply_each(&self, scalar: Scalar, values: &[Value], lost: bool, results: &mut [u64]) -> Mask {
         let mut unknown = Mask::default();
         for (thread, result) in results.iter_mut().enumerate() {
             let mut sources = [0u64; 4];
@@ -182,13 +205,7 @@ impl Machine<'_, '_> {
                 _ => unknown.add(thread),
             }
         }
-        let mut value = Value::each(results, unknown);
-        value.guess |= guess;
-        if lost && unknown.len() as usize == self.threads {
-            return self.unknown_sum(scalar, values, row);
-        }
-        self.warps |= self.threads > 32 && counts_warps(&value);
-        value
+        unknown
     }
 
     /// Something unknown, with the known address that it starts from.
@@ -257,10 +274,11 @@ impl Machine<'_, '_> {
     fn sync_lanes(&mut self, at: usize, mask: Option<&Arg>, lanes: &Mask) {
         let Some(mask) = mask else { return };
         let named = self.read(at, mask);
+        let synced = Rc::make_mut(&mut self.log.synced);
         for thread in lanes.iter() {
             let takes_part = named.of(thread).is_none_or(|named| named >> (thread % 32) & 1 == 1);
             if takes_part {
-                self.log.synced[thread] = self.time;
+                synced[thread] = self.time;
             }
         }
     }
@@ -322,6 +340,15 @@ impl Machine<'_, '_> {
         let mut result = Value::each(results, lost);
         result.guess |= value.guess || by.guess;
         Some(result)
+    }
+}
+
+/// A value as a source of many threads, where it is known in all of them.
+fn column(value: &Value) -> Option<Column<'_>> {
+    match &value.data {
+        Data::Same(known) => Some(Column::Same(*known)),
+        Data::Each(lanes) if lanes.unknown.is_empty() => Some(Column::Each(&lanes.values)),
+        _ => None,
     }
 }
 

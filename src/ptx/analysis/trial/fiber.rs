@@ -134,5 +134,7 @@ pub(super) struct Fiber<'m> {
     pub(super) alive: Mask,
     /// The barrier that is waited for.
     pub(super) waits: Option<u64>,
+    /// Whether it has come to that barrier before, and must come to it again.
+    pub(super) again: bool,
     pub(super) cells: Cells,
 }

@@ -1,9 +1,12 @@
 //! Ways of ordering threads that trial runs do not follow.
 
-use super::program::{Access, Program, Step};
-use crate::ptx::ir::{InstId, RegId};
+use super::program::{Access, Arg, Program, Step};
+use crate::ptx::ir::{InstId, Operand, RegId};
 use crate::ptx::isa::Effect;
 use rustc_hash::FxHashSet;
+
+/// A flag that another thread sets is waited for.
+pub const FLAG: &str = "a flag in memory is waited for";
 
 /// The first instruction that waits in such a way, and what it is.
 pub(super) fn find(program: &Program) -> Option<(InstId, &'static str)> {
@@ -11,13 +14,27 @@ pub(super) fn find(program: &Program) -> Option<(InstId, &'static str)> {
     let explicit = rows().find_map(|(at, inst)| {
         let op = &inst.op;
         match op.effect {
-            Effect::Mbarrier if op.has("test_wait") || op.has("try_wait") => Some((at, "an mbarrier is waited for")),
-            Effect::Barrier if op.has("cluster") => Some((at, "barriers of a cluster order threads")),
             Effect::Other if !op.is_known() => Some((at, "an instruction is not known")),
             _ => None,
         }
     });
-    explicit.or_else(|| spin(program).map(|at| (at, "a flag in memory is waited for")))
+    explicit.or_else(|| spin(program).map(|at| (at, FLAG)))
+}
+
+/// Whether it is a compare-and-swap that puts in a number of the thread's own: it is tried until it succeeds, and waits for nobody.
+fn is_retried(program: &Program, at: u32) -> bool {
+    let Some(inst) = program.body.insts.get(at as usize) else {
+        return false;
+    };
+    let is_constant = |operand: &Operand| match super::program::arg(operand) {
+        Arg::Known(_) => true,
+        Arg::Reg(reg, ..) => {
+            let mut defs = program.rows.iter().filter(|row| row.defs.contains(&reg));
+            defs.all(|row| matches!(row.step, Step::Move(Arg::Known(_))))
+        }
+        _ => false,
+    };
+    inst.op.has("cas") && inst.operands.last().is_some_and(|new| !is_constant(new))
 }
 
 /// A loop that is left by what a strong load or atomic in it has read.
@@ -27,13 +44,18 @@ fn spin(program: &Program) -> Option<InstId> {
             .filter(|block| program.loops.contains(id, *block))
             .collect();
         let insts = || blocks.iter().flat_map(|block| program.cfg.insts(*block));
-        let is_strong = |access: &Access| access.reads && access.strong;
+        // Where all meet in each round, nobody is waited for in between.
+        let meets = |at: u32| matches!(program.rows[at as usize].step, Step::Barrier { .. });
+        if insts().any(meets) {
+            continue;
+        }
+        let is_strong = |at: u32, access: &Access| access.reads && access.strong && !is_retried(program, at);
         let mut read: FxHashSet<RegId> = FxHashSet::default();
         let mut first = None;
         // Blocks come in textual order: one pass follows what is read to the branch that tests it.
         for at in insts() {
             let row = &program.rows[at as usize];
-            let strong = matches!(&row.step, Step::Access(access) if is_strong(access));
+            let strong = matches!(&row.step, Step::Access(access) if is_strong(at, access));
             if strong {
                 first.get_or_insert(InstId(at));
             }

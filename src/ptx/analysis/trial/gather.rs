@@ -1,13 +1,14 @@
 //! Named barriers among warps that run on their own, and arguments of calls.
 
 use super::Stop;
-use super::fiber::{Cells, Frame, Who};
+use super::fiber::{Cells, Fiber, Frame, Who};
 use super::log::Site;
-use super::machine::{Machine, Next};
+use super::machine::{Arrived, Machine, Next};
 use super::program::{Arg, Row, arg};
 use super::value::Value;
 use crate::ptx::analysis::calls::Call;
 use crate::ptx::ir::{BarrierOp, FuncId, Operand, SymbolId};
+use std::rc::Rc;
 
 impl Machine<'_, '_> {
     /// A barrier of the CTA: all meet, or the warps that come are counted.
@@ -62,27 +63,33 @@ impl Machine<'_, '_> {
                 .constant()
                 .ok_or(Stop::Unclear(site, "a barrier's number is not known"))?,
         };
-        self.arrive(at, id & 0xffff_ffff, op, count);
+        let id = id & 0xffff_ffff;
+        let came = |arrived: &Arrived| arrived.warps >> at & 1 == 1;
+        if !self.lenient && self.arrived.get(&id).is_some_and(came) {
+            // The others have not come yet: to arrive twice would be to come in their place.
+            let fiber = &mut self.fibers[at];
+            (fiber.waits, fiber.again) = (Some(id), true);
+            return Ok(Next::Again);
+        }
+        self.arrive(at, id, op, count);
         Ok(if op == BarrierOp::Arrive { Next::On } else { Next::Wait })
     }
 
     /// A warp arrives at a barrier, and waits unless it only arrives.
-    pub(super) fn arrive(&mut self, at: usize, id: u64, op: BarrierOp, count: Option<u64>) {
+    fn arrive(&mut self, at: usize, id: u64, op: BarrierOp, count: Option<u64>) {
         let knows = self.log.clocks[at].clone();
-        self.log.clocks[at][at] += 1;
-        let (arrived, joined) = self.arrived.entry(id).or_insert_with(|| (0, vec![0; knows.len()]));
-        *arrived += 32;
-        joined
-            .iter_mut()
-            .zip(&knows)
-            .for_each(|(joined, known)| *joined = (*joined).max(*known));
-        let fiber = &mut self.fibers[at];
+        Rc::make_mut(&mut self.log.clocks[at])[at] += 1;
+        let arrived = self.arrived.entry(id).or_default();
+        arrived.threads += 32;
+        arrived.warps |= 1 << at;
+        arrived.knew.resize(knows.len(), 0);
+        let knew = arrived.knew.iter_mut().zip(knows.iter());
+        knew.for_each(|(knew, known)| *knew = (*knew).max(*known));
+        let complete = count.is_some_and(|count| u64::from(arrived.threads) >= count);
         if op != BarrierOp::Arrive {
-            fiber.waits = Some(id);
+            self.fibers[at].waits = Some(id);
         }
-        if let Some(count) = count
-            && u64::from(*arrived) >= count
-        {
+        if complete {
             self.complete(id);
         }
         if count.is_none() {
@@ -92,29 +99,46 @@ impl Machine<'_, '_> {
 
     /// Lets go whoever waits at a barrier.
     fn complete(&mut self, id: u64) {
-        let Some((_, joined)) = self.arrived.remove(&id) else {
+        let Some(Arrived { knew, .. }) = self.arrived.remove(&id) else {
             return;
         };
         self.uncounted.remove(&id);
-        for (warp, fiber) in self
-            .fibers
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, fiber)| fiber.waits == Some(id))
-        {
+        let waiting = |(_, fiber): &(usize, &mut Fiber)| fiber.waits == Some(id);
+        for (warp, fiber) in self.fibers.iter_mut().enumerate().filter(waiting) {
             fiber.waits = None;
-            let clocks = self.log.clocks[warp].iter_mut().zip(&joined).enumerate();
+            if std::mem::take(&mut fiber.again) {
+                continue;
+            }
+            let clocks = Rc::make_mut(&mut self.log.clocks[warp]);
+            let clocks = clocks.iter_mut().zip(&knew).enumerate();
             clocks
                 .filter(|(of, _)| *of != warp)
-                .for_each(|(_, (own, joined))| *own = (*own).max(*joined));
+                .for_each(|(_, (own, knew))| *own = (*own).max(*knew));
         }
+    }
+
+    /// Lets warps come to a barrier twice, where nothing else goes on; answers whether that helps any.
+    pub(super) fn relent(&mut self) -> bool {
+        if self.lenient {
+            return false;
+        }
+        let mut any = false;
+        for fiber in self.fibers.iter_mut().filter(|fiber| fiber.again) {
+            (fiber.waits, fiber.again) = (None, false);
+            any = true;
+        }
+        self.lenient |= any;
+        any
     }
 
     /// Completes the barriers without a count for which all that still run have come.
     pub(super) fn release(&mut self) {
+        if self.by_warp {
+            self.close_cluster();
+        }
         for id in self.uncounted.clone() {
             let mut running = self.fibers.iter().filter(|fiber| !fiber.frames.is_empty());
-            if running.all(|fiber| fiber.waits == Some(id)) {
+            if running.all(|fiber| fiber.waits == Some(id) && !fiber.again) {
                 self.log.clear();
                 self.complete(id);
             }

@@ -12,8 +12,31 @@ use crate::ptx::types::{Kind, Space, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
+/// What integers are made up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sample {
+    /// Large and round.
+    #[default]
+    Large,
+    /// Other large and round ones.
+    Larger,
+    /// As many as the CTA has threads.
+    Block,
+    /// As many as the grid has threads.
+    Grid,
+    /// One.
+    One,
+}
+
+impl Sample {
+    /// Those that differ in this stand for different samples where only large numbers count.
+    fn number(self) -> u32 {
+        u32::from(self == Sample::Larger)
+    }
+}
+
 /// The launch that a trial run plays.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Setup {
     /// Threads of the CTA in x, y, z.
     pub block: [u32; 3],
@@ -22,7 +45,9 @@ pub struct Setup {
     /// Which CTA runs; `None` picks one.
     pub cta: Option<[u32; 3]>,
     /// Which sample of made-up numbers to use.
-    pub sample: u32,
+    pub sample: Sample,
+    /// Numbers that are known: of parameters, with the bytes from their start.
+    pub given: Rc<[(SymbolId, i64, u64)]>,
     /// Whether branches on what is not known take the way that no run has taken yet.
     pub explore: bool,
     /// Whether to follow who wrote what is in shared memory.
@@ -54,7 +79,7 @@ impl Setup {
             ("%ctaid", Some(dim)) => self.ctaid(dim),
             ("%nctaid", Some(dim)) => match self.grid {
                 Some(grid) => Value::same(u64::from(grid[dim])),
-                None => Value::guessed([64, 32, 8][dim] + 8 * u64::from(self.sample)),
+                None => Value::guessed([64, 32, 8][dim] + 8 * u64::from(self.sample.number())),
             },
             ("%warpid", _) => {
                 let warps: Vec<u64> = (0..u64::from(threads)).map(|thread| thread / 32).collect();
@@ -79,8 +104,8 @@ impl Setup {
         }
         match self.grid {
             Some(grid) if grid[dim] == 1 => Value::same(0),
-            Some(grid) => Value::guessed(u64::from(self.sample.min(grid[dim] - 1))),
-            None => Value::guessed(3 + 2 * dim as u64 + 3 * u64::from(self.sample)),
+            Some(grid) => Value::guessed(u64::from(self.sample.number().min(grid[dim] - 1))),
+            None => Value::guessed(3 + 2 * dim as u64 + 3 * u64::from(self.sample.number())),
         }
     }
 }
@@ -91,16 +116,23 @@ pub(super) struct Params<'m> {
     numbers: FxHashMap<(SymbolId, i64), u32>,
     /// Whether each of them is written through.
     written: Vec<bool>,
-    sample: u32,
+    sample: Sample,
+    /// Threads of the CTA and of the grid.
+    threads: [u64; 2],
+    given: Rc<[(SymbolId, i64, u64)]>,
 }
 
 impl<'m> Params<'m> {
-    pub(super) fn new(program: Rc<Program<'m>>, sample: u32) -> Self {
+    pub(super) fn new(program: Rc<Program<'m>>, setup: &Setup) -> Self {
+        let ctas: u64 = setup.grid.unwrap_or([1; 3]).iter().map(|dim| u64::from(*dim)).product();
+        let threads = setup.threads() as u64;
         Self {
+            threads: [threads, threads.saturating_mul(ctas).min(1 << 30)],
+            sample: setup.sample,
+            given: Rc::clone(&setup.given),
             program,
             numbers: FxHashMap::default(),
             written: Vec::new(),
-            sample,
         }
     }
 
@@ -122,6 +154,10 @@ impl<'m> Params<'m> {
             let written = pointers.unclear || pointers.written.contains(&(symbol, offset));
             self.written.push(written);
         }
+        if let Some((.., known)) = self.given.iter().find(|given| (given.0, given.1) == (symbol, offset)) {
+            let bits = ty.bits();
+            return Value::same(if bits >= 64 { *known } else { *known & ((1 << bits) - 1) });
+        }
         if ty.kind() == Kind::Float {
             return Value::token(0x4000_0000 + u64::from(number));
         }
@@ -129,10 +165,12 @@ impl<'m> Params<'m> {
             return Value::guessed(Layout::buffer(number));
         }
         let size = u64::from(number % 3);
-        let value = match (ty.bits(), self.sample % 2) {
-            (..=15, _) => 1,
-            (_, 0) => 2048 << size,
-            _ => 3072 << size,
+        let value = match (ty.bits(), self.sample) {
+            (..=15, _) | (_, Sample::One) => 1,
+            (_, Sample::Large) => 2048 << size,
+            (_, Sample::Larger) => 3072 << size,
+            (_, Sample::Block) => self.threads[0],
+            (_, Sample::Grid) => self.threads[1],
         };
         Value::guessed(value)
     }

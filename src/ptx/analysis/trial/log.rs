@@ -1,10 +1,25 @@
 //! The accesses since the last barrier, and the conflicts among them.
+//!
+//! While a CTA runs, each access is only noted, whole, with the range of addresses that it covers. They are held against
+//! each other when a barrier comes: ranges that nothing writes, and those in which each thread stays at places of its own,
+//! need no closer look. What is left is compared word by word (see `words`).
 
+use super::mask::Mask;
 use super::node::Marks;
-use super::value::Value;
+use super::value::{Data, Value};
+use super::words;
 use crate::ptx::ir::{FuncId, InstId, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// Pairs of accesses to one word that a run compares.
+const MOST_PAIRS: u32 = 4_000_000;
+/// Pairs of instructions in conflict that a run tells of, and what each further one costs of the pairs to compare.
+const MOST_CONFLICTS: usize = 512;
+const FUTILE: u32 = 1000;
+/// Pairs of accesses at known and unknown places that are compared at one barrier.
+const MOST_MEETINGS: usize = 1 << 14;
 
 /// An instruction of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,34 +30,88 @@ pub struct Site {
     pub inst: InstId,
 }
 
-/// What an access does, as far as conflicts go.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Touch {
+/// Where the threads of an access go: their addresses, less what makes a space's own address a generic one.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    pub(super) address: Value,
+    pub(super) less: u64,
+}
+
+impl Places {
+    /// Where a thread goes.
+    pub(super) fn of(&self, thread: usize) -> Option<u64> {
+        self.address.of(thread).map(|address| address.wrapping_sub(self.less))
+    }
+
+    /// Whether all threads go where they go in the other.
+    fn are(&self, other: &Places) -> bool {
+        self.less == other.less
+            && match (&self.address.data, &other.address.data) {
+                (Data::Same(a), Data::Same(b)) => a == b,
+                (Data::Each(a), Data::Each(b)) => Rc::ptr_eq(a, b) || a.values == b.values && a.unknown == b.unknown,
+                _ => false,
+            }
+    }
+}
+
+/// One execution of an access by threads that run in step.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
     pub(super) site: Site,
-    pub(super) thread: u32,
-    pub(super) address: u64,
+    pub(super) time: u32,
+    pub(super) lanes: Mask,
+    pub(super) places: Places,
+    /// Bytes of an element, and elements of each thread.
     pub(super) bytes: u32,
+    pub(super) elements: u32,
     pub(super) writes: bool,
     pub(super) atomic: bool,
     pub(super) strong: bool,
-    /// What is written, where it is one thing: its number among the log's values.
-    pub(super) value: Option<u32>,
     /// Whether it may not happen.
     pub(super) maybe: bool,
     /// Whether all threads that execute it access one address.
     pub(super) broadcast: bool,
     pub(super) shared: bool,
+    /// What is written, one per element.
+    pub(super) values: SmallVec<[Value; 1]>,
+    /// The lowest byte, and the one behind the highest.
+    pub(super) low: u64,
+    pub(super) high: u64,
+    /// The variable in shared memory.
+    pub(super) symbol: Option<SymbolId>,
+    /// Whether it goes to a place in the variable that is not known.
+    pub(super) anywhere: bool,
+    /// Per thread, when it had last waited for lanes of its warp.
+    pub(super) synced: Rc<Vec<u32>>,
+    /// What the warp, where one runs on its own, knew of the others' clocks.
+    pub(super) knows: Option<Rc<Vec<u32>>>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    touch: Touch,
-    /// When it happened.
-    time: u32,
-    /// The warp's clock.
-    stamp: u32,
-    /// Which bytes of the word.
-    bytes: u8,
+impl Record {
+    /// Bytes that a thread accesses.
+    pub(super) fn size(&self) -> u64 {
+        u64::from(self.bytes) * u64::from(self.elements)
+    }
+
+    /// The clock of a warp when it did this.
+    fn stamp(&self, warp: usize) -> u32 {
+        self.knows
+            .as_ref()
+            .and_then(|knows| knows.get(warp))
+            .copied()
+            .unwrap_or(1)
+    }
+
+    /// Whether something orders this access of a thread before a later one of another.
+    fn is_before(&self, thread: usize, later: &Record, other: usize) -> bool {
+        let since = |thread: usize| later.synced.get(thread).is_some_and(|synced| *synced > self.time);
+        if thread / 32 == other / 32 {
+            return since(thread) && since(other);
+        }
+        let warp = thread / 32;
+        let known = later.knows.as_ref().and_then(|knows| knows.get(warp)).copied();
+        known.unwrap_or(0) >= self.stamp(warp)
+    }
 }
 
 /// Two accesses of different threads to one address that nothing orders, one of them a write.
@@ -82,179 +151,199 @@ pub struct Conflict {
 
 /// The accesses since the last barrier.
 pub(super) struct Log {
-    words: FxHashMap<u64, SmallVec<[Entry; 2]>>,
+    records: Vec<Record>,
     pub(super) conflicts: FxHashMap<(Site, Site), Conflict>,
-    /// The pairs that were together in one interval, conflict or not.
+    /// The accesses at known addresses.
     pub(super) sites: FxHashSet<Site>,
     /// Per thread, when it last waited for lanes of its warp.
-    pub(super) synced: Vec<u32>,
+    pub(super) synced: Rc<Vec<u32>>,
     /// Per warp, its clock, and what it knows of the others' clocks.
-    pub(super) clocks: Vec<Vec<u32>>,
-    marks: Marks,
-    /// What was written.
-    values: Vec<Value>,
-    /// Per variable, accesses somewhere in it, and samples of those at known places.
-    areas: FxHashMap<SymbolId, Vec<Entry>>,
-    parts: FxHashMap<SymbolId, Vec<Entry>>,
+    pub(super) clocks: Vec<Rc<Vec<u32>>>,
+    pub(super) marks: Marks,
+    scratch: words::Scratch,
+    /// How many pairs of accesses may still be compared.
+    pub(super) pairs: u32,
 }
 
 impl Log {
     pub(super) fn new(threads: usize) -> Self {
         let warps = threads.div_ceil(32);
-        let mut clocks = vec![vec![0; warps]; warps];
-        (0..warps).for_each(|warp| clocks[warp][warp] = 1);
+        let clock = |warp: usize| {
+            let mut clock = vec![0; warps];
+            clock[warp] = 1;
+            Rc::new(clock)
+        };
         Self {
-            words: FxHashMap::default(),
+            records: Vec::new(),
             conflicts: FxHashMap::default(),
             sites: FxHashSet::default(),
-            synced: vec![0; threads],
-            clocks,
+            synced: Rc::new(vec![0; threads]),
+            clocks: (0..warps).map(clock).collect(),
             marks: Marks::default(),
-            values: Vec::new(),
-            areas: FxHashMap::default(),
-            parts: FxHashMap::default(),
+            scratch: words::Scratch::default(),
+            pairs: MOST_PAIRS,
         }
     }
 
-    /// All threads have waited for each other.
+    /// Notes an access.
+    pub(super) fn note(&mut self, record: Record) {
+        self.records.push(record);
+    }
+
+    /// All threads have waited for each other, or there are none left.
     pub(super) fn clear(&mut self) {
-        self.words.clear();
-        self.areas.clear();
-        self.parts.clear();
-        self.values.clear();
+        let mut records = std::mem::take(&mut self.records);
+        if records.iter().any(|record| record.writes) {
+            self.settle(&records);
+        }
+        records.clear();
+        self.records = records;
     }
 
-    /// Keeps what an instruction writes, and answers its number.
-    pub(super) fn value(&mut self, value: &Value) -> u32 {
-        self.values.push(value.clone());
-        self.values.len() as u32 - 1
-    }
-
-    fn entry(&self, touch: Touch, time: u32) -> Entry {
-        let warp = touch.thread as usize / 32;
-        Entry {
-            time,
-            stamp: self.clocks[warp][warp],
-            bytes: 0xf,
-            touch,
+    fn settle(&mut self, records: &[Record]) {
+        if records.iter().any(|record| record.anywhere) {
+            self.meetings(records);
+        }
+        let known = |at: &u32| !records[*at as usize].anywhere;
+        let mut order: Vec<u32> = (0..records.len() as u32).filter(known).collect();
+        order.sort_unstable_by_key(|at| (records[*at as usize].low, *at));
+        let mut rest = &mut order[..];
+        while let Some(first) = rest.first() {
+            let mut high = records[*first as usize].high;
+            let mut count = 0;
+            for at in rest.iter() {
+                let record = &records[*at as usize];
+                if record.low >= high && count > 0 {
+                    break;
+                }
+                high = high.max(record.high);
+                count += 1;
+            }
+            let (cluster, behind) = rest.split_at_mut(count);
+            self.cluster(records, cluster);
+            rest = behind;
         }
     }
 
-    /// Notes an access at a place in the variable that is not known.
-    pub(super) fn note_area(&mut self, touch: Touch, time: u32, symbol: SymbolId) {
-        let entry = self.entry(touch, time);
-        let known: Vec<Entry> = self.parts.get(&symbol).cloned().unwrap_or_default();
-        known.iter().for_each(|known| self.meet(known, &entry));
-        self.areas.entry(symbol).or_default().push(entry);
-    }
-
-    /// Notes one of the accesses at known places in the variable.
-    pub(super) fn note_part(&mut self, touch: &Touch, time: u32, symbol: SymbolId) {
-        let sampled = |entries: &Vec<Entry>| {
-            let own = entries
-                .iter()
-                .filter(|entry| entry.touch.site == touch.site && entry.time == time);
-            let near = own
-                .clone()
-                .filter(|entry| entry.touch.thread / 32 == touch.thread / 32)
-                .count();
-            near >= 2 || own.count() >= 4
-        };
-        if self.parts.get(&symbol).is_some_and(sampled) {
+    /// Accesses whose ranges overlap one after another.
+    fn cluster(&mut self, records: &[Record], members: &mut [u32]) {
+        let of = |at: u32| &records[at as usize];
+        let mut written: Option<(u64, u64)> = None;
+        for record in members.iter().map(|at| of(*at)).filter(|record| record.writes) {
+            let (low, high) = written.unwrap_or((record.low, record.high));
+            written = Some((low.min(record.low), high.max(record.high)));
+        }
+        let Some((low, high)) = written else { return };
+        let mut near: Vec<u32> = members
+            .iter()
+            .copied()
+            .filter(|at| of(*at).low < high && low < of(*at).high)
+            .collect();
+        if near.iter().all(|at| of(*at).atomic) || is_private(records, &near) {
             return;
         }
-        let entry = self.entry(*touch, time);
-        let areas: Vec<Entry> = self.areas.get(&symbol).cloned().unwrap_or_default();
-        areas.iter().for_each(|area| self.meet(area, &entry));
-        let parts = self.parts.entry(symbol).or_default();
-        if parts.len() < 256 {
-            parts.push(entry);
+        near.sort_unstable();
+        words::compare(self, records, &near);
+    }
+
+    /// Accesses somewhere in a variable, and those at known places in it: they may meet.
+    fn meetings(&mut self, records: &[Record]) {
+        let mut left = MOST_MEETINGS;
+        for (at, area) in records.iter().enumerate().filter(|(_, record)| record.anywhere) {
+            for (by, known) in records.iter().enumerate() {
+                let apart = known.anywhere || known.symbol != area.symbol || known.site == area.site;
+                if apart || !(known.writes || area.writes) {
+                    continue;
+                }
+                let Some(rest) = left.checked_sub(1) else { return };
+                left = rest;
+                let (first, second) = if by < at { (known, area) } else { (area, known) };
+                self.meeting(first, second, known);
+            }
         }
     }
 
-    /// An access at a known place and one at an unknown place: they may meet.
-    fn meet(&mut self, known: &Entry, new: &Entry) {
-        if known.touch.site == new.touch.site {
+    fn meeting(&mut self, first: &Record, second: &Record, known: &Record) {
+        for a in telling(&first.lanes) {
+            for b in telling(&second.lanes) {
+                let place = known.places.of(if std::ptr::eq(known, first) { a } else { b });
+                if let (Some(mut conflict), Some(place)) = (conflict(first, a, second, b), place) {
+                    conflict.maybe = true;
+                    conflict.anywhere = true;
+                    conflict.address = place / 4 * 4;
+                    self.keep(conflict);
+                }
+            }
+        }
+    }
+
+    /// Keeps a conflict, if it tells more than what is known of its instructions.
+    pub(super) fn keep(&mut self, conflict: Conflict) {
+        let key = (conflict.first, conflict.second);
+        if self.conflicts.len() >= MOST_CONFLICTS && !self.conflicts.contains_key(&key) {
+            // So many that the fault is plain: nothing more is to be learned.
+            self.pairs = self.pairs.saturating_sub(FUTILE);
             return;
         }
-        if let Some(mut conflict) = conflict(known, new, &self.synced, &self.clocks, new.touch.address / 4 * 4) {
-            conflict.maybe = true;
-            conflict.equal = false;
-            conflict.anywhere = true;
-            self.keep(conflict);
-        }
-    }
-
-    fn keep(&mut self, conflict: Conflict) {
-        let place = self
-            .conflicts
-            .entry((conflict.first, conflict.second))
-            .or_insert(conflict);
+        let place = self.conflicts.entry(key).or_insert(conflict);
         if rank(&conflict) < rank(place) {
             *place = conflict;
         }
     }
 
-    /// Notes an access at a time, and finds what it is in conflict with.
-    pub(super) fn note(&mut self, touch: Touch, time: u32) {
-        let end = touch.address + u64::from(touch.bytes);
-        let mut word = touch.address / 4;
-        while word * 4 < end {
-            let low = touch.address.max(word * 4) - word * 4;
-            let high = end.min(word * 4 + 4) - word * 4;
-            let bytes = ((1u8 << high) - 1) & !((1u8 << low) - 1);
-            self.word(touch, time, word, bytes);
-            word += 1;
-        }
+    /// Whether a conflict of these instructions is known that none can outdo.
+    pub(super) fn is_settled(&self, first: &Record, second: &Record) -> bool {
+        let known = self.conflicts.get(&(first.site, second.site));
+        known.is_some_and(|known| rank(known) == (false, false, false))
     }
 
-    fn word(&mut self, touch: Touch, time: u32, word: u64, bytes: u8) {
-        let warp = touch.thread as usize / 32;
-        let stamp = self.clocks[warp][warp];
-        let entry = Entry {
-            time,
-            stamp,
-            bytes,
-            touch,
-        };
-        let touch = &entry.touch;
-        let entries = self.words.entry(word).or_default();
-        let (mut alike, mut near) = (0, 0);
-        for known in entries.iter() {
-            if known.touch.site == touch.site && known.touch.writes == touch.writes {
-                alike += 1;
-                near += usize::from(known.touch.thread as usize / 32 == warp);
-            }
-            if let Some(mut conflict) = conflict(known, &entry, &self.synced, &self.clocks, word * 4) {
-                conflict.equal = conflict.equal && same(&mut self.marks, &self.values, known, &entry);
-                let place = self
-                    .conflicts
-                    .entry((conflict.first, conflict.second))
-                    .or_insert(conflict);
-                if rank(&conflict) < rank(place) {
-                    *place = conflict;
-                }
-            }
-        }
-        // Two threads of each of two warps are enough for an instruction; the last ones count once lanes synchronise.
-        if alike >= 4 || near >= 2 {
-            let stale = |known: &Entry| known.touch.site == touch.site && known.time < time && known.bytes == bytes;
-            if let Some(old) = entries.iter().position(stale) {
-                entries[old] = entry;
-            }
-            return;
-        }
-        entries.push(entry);
+    /// The words' workspace.
+    pub(super) fn scratch(&mut self) -> &mut words::Scratch {
+        &mut self.scratch
     }
 }
 
-/// Whether both write the same.
-fn same(marks: &mut Marks, values: &[Value], known: &Entry, new: &Entry) -> bool {
-    let of = |number: Option<u32>| values.get(number? as usize);
-    match (of(known.touch.value), of(new.touch.value)) {
-        (Some(a), Some(b)) => marks.of(a, known.touch.thread) == marks.of(b, new.touch.thread),
-        _ => false,
+/// Two threads of each of two warps stand for all.
+fn telling(lanes: &Mask) -> SmallVec<[usize; 4]> {
+    let mut chosen: SmallVec<[usize; 4]> = SmallVec::new();
+    for thread in lanes.iter() {
+        let near = chosen.iter().filter(|known| **known / 32 == thread / 32).count();
+        if near < 2 {
+            chosen.push(thread);
+        }
+        if chosen.len() == 4 {
+            break;
+        }
     }
+    chosen
+}
+
+/// Whether each thread stays at places of its own in all of these accesses.
+fn is_private(records: &[Record], members: &[u32]) -> bool {
+    let Some(first) = members.first().map(|at| &records[*at as usize]) else {
+        return true;
+    };
+    let mut all = Mask::default();
+    let mut size = 0;
+    for record in members.iter().map(|at| &records[*at as usize]) {
+        if !record.places.are(&first.places) {
+            return false;
+        }
+        all = all.or(&record.lanes);
+        size = size.max(record.size());
+    }
+    if all.len() == 1 {
+        return true;
+    }
+    let mut end = 0;
+    all.iter().all(|thread| {
+        let Some(place) = first.places.of(thread) else {
+            return false;
+        };
+        let apart = place >= end;
+        end = place + size;
+        apart
+    })
 }
 
 /// The smaller, the more telling.
@@ -262,38 +351,28 @@ fn rank(conflict: &Conflict) -> (bool, bool, bool) {
     (conflict.equal, conflict.maybe, conflict.in_warp)
 }
 
-fn conflict(known: &Entry, new: &Entry, synced: &[u32], clocks: &[Vec<u32>], base: u64) -> Option<Conflict> {
-    let (a, b) = (&known.touch, &new.touch);
-    let common = known.bytes & new.bytes;
-    if a.thread == b.thread || common == 0 || !(a.writes || b.writes) || (a.atomic && b.atomic) {
+/// The conflict of two threads' accesses, as far as the address goes: whether both write the same has yet to be seen.
+pub(super) fn conflict(a: &Record, thread: usize, b: &Record, other: usize) -> Option<Conflict> {
+    // Volatile accesses and atomics never tear each other.
+    let whole = (a.atomic || a.strong) && (b.atomic || b.strong) && (a.atomic || b.atomic);
+    if thread == other || !(a.writes || b.writes) || whole || a.is_before(thread, b, other) {
         return None;
     }
-    let (warp, other) = (a.thread as usize / 32, b.thread as usize / 32);
-    let ordered = if warp == other {
-        synced[a.thread as usize] > known.time && synced[b.thread as usize] > known.time
-    } else {
-        clocks[other][warp] >= known.stamp
-    };
-    if ordered {
-        return None;
-    }
-    let both = a.writes && b.writes;
     Some(Conflict {
         first: a.site,
         second: b.site,
-        threads: (a.thread, b.thread),
+        threads: (thread as u32, other as u32),
         writes: (a.writes, b.writes),
         atomic: (a.atomic, b.atomic),
         strong: a.strong && b.strong,
-        address: base + u64::from(common.trailing_zeros()),
+        address: 0,
         shared: a.shared,
         object: None,
-        in_warp: warp == other,
-        // Whether it really is has yet to be seen.
-        equal: both && known.bytes == new.bytes && !a.atomic && !b.atomic,
+        in_warp: thread / 32 == other / 32,
+        equal: false,
         maybe: a.maybe || b.maybe,
         anywhere: false,
         broadcast: (!a.writes && a.broadcast) || (!b.writes && b.broadcast),
-        times: (known.time, new.time),
+        times: (a.time, b.time),
     })
 }

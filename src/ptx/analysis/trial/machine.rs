@@ -31,6 +31,11 @@ impl<'m> Programs<'m> {
         }
     }
 
+    /// Lets go of a function that will not be run again.
+    pub fn forget(&mut self, function: FuncId) {
+        self.known.remove(&function);
+    }
+
     /// The module.
     pub fn module(&self) -> &'m Module {
         self.module
@@ -57,6 +62,19 @@ pub(super) enum Next {
     Jumped,
     /// The fiber waits.
     Wait,
+    /// The fiber waits, and then comes to the instruction again.
+    Again,
+}
+
+/// Who has come to a barrier that is not complete.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arrived {
+    /// Threads.
+    pub(super) threads: u32,
+    /// The warps, one bit each.
+    pub(super) warps: u32,
+    /// What they knew of the clocks.
+    pub(super) knew: Vec<u32>,
 }
 
 /// A CTA in execution.
@@ -75,16 +93,15 @@ pub(super) struct Machine<'r, 'm> {
     pub(super) fuel: u32,
     /// Half of the fuel at the start.
     pub(super) half: u32,
-    /// Words that are read through the read-only path, and by what; words that are written.
-    pub(super) read_only: FxHashMap<u64, Site>,
-    pub(super) written: FxHashMap<u64, Site>,
+    /// What is read through the read-only path, and what is written.
+    pub(super) read_only: super::parts::ReadOnly,
     pub(super) shadow: Shadow,
     /// Stores by single threads to one place.
     pub(super) slots: FxHashSet<(Site, u64)>,
     /// Per store by several threads, the lowest and the highest place.
     pub(super) arrays: FxHashMap<Site, (u64, u64)>,
     /// What was done to words of global memory, where one CTA is to be held against another.
-    pub(super) global: FxHashMap<u64, GlobalUse>,
+    pub(super) global: FxHashMap<(u64, bool), GlobalUse>,
     /// Whether the kernel has computed the number of each thread's warp.
     pub(super) warps: bool,
     /// Whether the threads have filled a variable to the brim in one store.
@@ -93,13 +110,20 @@ pub(super) struct Machine<'r, 'm> {
     pub(super) has_read_only: bool,
     /// Accesses at addresses that are not known.
     pub(super) unknown: Vec<Site>,
+    /// Stores to where loaded data says.
+    pub(super) scattered: FxHashMap<Site, super::Scatter>,
     pub(super) fibers: Vec<Fiber<'m>>,
     /// Whether each warp runs on its own.
     pub(super) by_warp: bool,
     /// Barriers at which some have arrived: how many, and what they knew.
-    pub(super) arrived: FxHashMap<u64, (u32, Vec<u32>)>,
+    pub(super) arrived: FxHashMap<u64, Arrived>,
     /// Those of them that wait for all threads.
     pub(super) uncounted: FxHashSet<u64>,
+    /// Whether a warp may come to a barrier twice before it is complete.
+    pub(super) lenient: bool,
+    /// Mbarriers, and the barrier of the cluster.
+    pub(super) mbarriers: FxHashMap<u64, super::signals::Mbarrier>,
+    pub(super) cluster: super::signals::ClusterBarrier,
 }
 
 impl<'m> Machine<'_, 'm> {
@@ -118,6 +142,7 @@ impl<'m> Machine<'_, 'm> {
                 frames: vec![Frame::new(kernel, program.clone(), mask)],
                 alive: mask,
                 waits: None,
+                again: false,
                 cells: FxHashMap::default(),
             });
         }
@@ -133,9 +158,16 @@ impl<'m> Machine<'_, 'm> {
             if self.fibers.iter().all(|fiber| fiber.frames.is_empty()) {
                 return Ok(());
             }
-            if !ran {
-                return Err(Stop::Deadlock);
+            if ran {
+                continue;
             }
+            if self.relent() {
+                continue;
+            }
+            return Err(match self.stuck() {
+                Some(site) => Stop::Unclear(site, "what is waited for here does not come from this CTA"),
+                None => Stop::Deadlock,
+            });
         }
     }
 
@@ -171,6 +203,7 @@ impl<'m> Machine<'_, 'm> {
                     self.advance(at, pc + 1);
                     return Ok(());
                 }
+                Next::Again => return Ok(()),
             }
         }
     }
@@ -277,6 +310,8 @@ impl<'m> Machine<'_, 'm> {
             Step::Switch(index, targets) => self.switch(at, site, index, targets),
             Step::End(function_only) => self.guarded_end(at, row, *function_only, site),
             Step::Barrier { op, id, count } => self.barrier(at, row, site, *op, id.as_ref(), count.as_ref()),
+            Step::Signal(signal) => self.signal(at, row, site, signal),
+            Step::Cluster { arrives } => Ok(self.cluster(at, row, *arrives)),
             Step::Call(function) => self.call(at, *function, site),
             _ => {
                 self.compute(at, row, site);

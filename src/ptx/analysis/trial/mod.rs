@@ -17,13 +17,17 @@ mod log;
 mod machine;
 mod mask;
 mod node;
+mod parts;
 mod program;
 mod shadow;
+mod signals;
 mod space;
 mod turn;
 mod value;
+mod words;
 
-pub use inputs::Setup;
+pub use foreign::FLAG;
+pub use inputs::{Sample, Setup};
 pub use log::{Conflict, Site};
 pub use machine::Programs;
 pub use mask::Mask;
@@ -138,6 +142,48 @@ pub struct GlobalUse {
     pub writes: bool,
     /// What is written, where that is one known number.
     pub value: Option<u64>,
+    /// Whether it is an atomic.
+    pub atomic: bool,
+    /// Whether it is an atomic that is ordered within the CTA only.
+    pub narrow: bool,
+}
+
+/// A store by several threads to places that loaded data names: they may be the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scatter {
+    /// The store.
+    pub site: Site,
+    /// Two threads.
+    pub threads: (u32, u32),
+    /// Whether it goes to shared memory.
+    pub shared: bool,
+    /// Whether all store the same.
+    pub equal: bool,
+    /// Whether what is stored was made from what was there: an update that is not atomic.
+    pub updates: bool,
+}
+
+impl Scatter {
+    /// The store in conflict with itself.
+    pub fn conflict(&self) -> Conflict {
+        Conflict {
+            first: self.site,
+            second: self.site,
+            threads: self.threads,
+            writes: (true, true),
+            atomic: (false, false),
+            strong: false,
+            address: 0,
+            shared: self.shared,
+            object: None,
+            in_warp: self.threads.0 / 32 == self.threads.1 / 32,
+            equal: self.equal,
+            maybe: true,
+            anywhere: true,
+            broadcast: false,
+            times: (0, 0),
+        }
+    }
 }
 
 /// What a run has shown.
@@ -150,12 +196,14 @@ pub struct Outcome {
     pub sites: FxHashSet<Site>,
     /// Accesses at addresses that are not known.
     pub unknown: Vec<Site>,
+    /// Stores to where loaded data says, by site.
+    pub scattered: Vec<Scatter>,
     /// Whether the threads fill a shared variable from start to end in one store: the CTA seems made for it.
     pub fills: bool,
     /// Whether the kernel computes the number of each thread's warp, so that there is more than one.
     pub warps: bool,
     /// Words of global memory that were used, if the setup names the CTA.
-    pub global: FxHashMap<u64, GlobalUse>,
+    pub global: FxHashMap<(u64, bool), GlobalUse>,
     /// Whether a single thread has stored within an array: a run with `shade` tells what was lost.
     pub overlaps: bool,
     /// Elements of arrays lost to slots laid over them.
@@ -164,6 +212,8 @@ pub struct Outcome {
     pub read_only: Vec<(Site, Site)>,
     /// Why the run was not finished.
     pub stop: Option<Stop>,
+    /// What it has cost, in instructions.
+    pub steps: u32,
 }
 
 /// Why the kernel cannot be judged by runs: threads are ordered in ways that runs do not follow.
@@ -179,6 +229,9 @@ pub fn run(
     fuel: u32,
     covered: &mut FxHashSet<(Site, bool)>,
 ) -> Option<Outcome> {
+    if programs.get(kernel)?.by_warp {
+        return attempt(programs, kernel, setup, fuel, covered, true);
+    }
     let first = attempt(programs, kernel, setup, fuel, covered, false)?;
     if first.stop == Some(Stop::NeedsWarps) {
         return attempt(programs, kernel, setup, fuel, covered, true);
@@ -198,7 +251,7 @@ fn attempt(
     let threads = setup.threads();
     let mut machine = Machine {
         layout: Layout::new(programs.module),
-        params: inputs::Params::new(program.clone(), setup.sample),
+        params: inputs::Params::new(program.clone(), setup),
         programs,
         setup,
         threads,
@@ -209,8 +262,7 @@ fn attempt(
         time: 1,
         fuel,
         half: fuel / 2,
-        read_only: FxHashMap::default(),
-        written: FxHashMap::default(),
+        read_only: parts::ReadOnly::default(),
         fills: false,
         warps: false,
         shadow: shadow::Shadow::default(),
@@ -222,12 +274,18 @@ fn attempt(
             .iter()
             .any(|row| matches!(&row.step, program::Step::Access(access) if access.nc)),
         unknown: Vec::new(),
+        scattered: FxHashMap::default(),
         fibers: Vec::new(),
         by_warp,
         arrived: FxHashMap::default(),
         uncounted: FxHashSet::default(),
+        lenient: false,
+        mbarriers: FxHashMap::default(),
+        cluster: signals::ClusterBarrier::default(),
     };
     let stop = machine.run(kernel, &program).err();
+    machine.log.clear();
+    let stop = stop.or((machine.log.pairs == 0).then_some(Stop::Fuel));
     let mut conflicts: Vec<Conflict> = machine.log.conflicts.values().copied().collect();
     conflicts.sort_by_key(|conflict| (conflict.times, conflict.first, conflict.second));
     for conflict in &mut conflicts {
@@ -252,15 +310,11 @@ fn attempt(
         arrays.any(|(_, (low, high))| (low..=high).contains(&place))
     };
     let overlaps = machine.slots.iter().any(within);
-    let both = machine
-        .read_only
-        .iter()
-        .filter_map(|(word, load)| Some((*load, *machine.written.get(word)?)));
-    let mut read_only: Vec<(Site, Site)> = both.collect();
-    read_only.sort();
-    read_only.dedup_by_key(|pair| pair.0);
+    let mut scattered: Vec<Scatter> = machine.scattered.values().copied().collect();
+    scattered.sort_by_key(|scatter| scatter.site);
     Some(Outcome {
-        read_only,
+        scattered,
+        read_only: machine.read_only.pairs(),
         overlaps,
         fills: machine.fills,
         warps: machine.warps,
@@ -271,5 +325,6 @@ fn attempt(
         sites: machine.log.sites,
         unknown: machine.unknown,
         stop,
+        steps: fuel.saturating_sub(machine.fuel),
     })
 }

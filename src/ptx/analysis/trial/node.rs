@@ -8,6 +8,8 @@ use std::rc::Rc;
 
 /// Longer chains are cut: what is behind is taken to be each thread's own.
 const DEEPEST: u32 = 200;
+/// How far into a chain something is looked for.
+const SEARCHED: u32 = 8;
 /// Nodes times threads that one run may look at to compare contents.
 const BUDGET: u32 = 200_000;
 
@@ -114,6 +116,68 @@ pub(super) fn of_lane(value: &Value, lane: u32) -> Data {
 /// The first in these threads, the second in the others.
 pub(super) fn split(mask: Mask, yes: &Value, no: &Value) -> Data {
     node(Kind::Split(mask, yes.clone(), no.clone()), depth(yes).max(depth(no)))
+}
+
+/// Whether something in it was loaded from places of the threads' own.
+pub(super) fn is_loaded(node: &Node) -> bool {
+    any(node, SEARCHED, &mut |node| matches!(node.kind, Kind::At(_))).is_some()
+}
+
+/// Whether it is made from what was loaded at this address.
+pub(super) fn is_made_from(value: &Value, address: &Node) -> bool {
+    let Data::Unknown(node) = &value.data else { return false };
+    let loaded = |node: &Node| match &node.kind {
+        Kind::At(Value {
+            data: Data::Unknown(from),
+            ..
+        }) => is_like(from, address, SEARCHED),
+        _ => false,
+    };
+    any(node, SEARCHED, &mut |node| loaded(node)).is_some()
+}
+
+/// Whether both are made in the same way from the same.
+fn is_like(a: &Node, b: &Node, depth: u32) -> bool {
+    let parts = |a: &[Value], b: &[Value]| {
+        let mut pairs = a.iter().zip(b);
+        a.len() == b.len()
+            && pairs.all(|(a, b)| match (&a.data, &b.data) {
+                (Data::Unknown(a), Data::Unknown(b)) => depth > 0 && is_like(a, b, depth - 1),
+                (Data::Same(a), Data::Same(b)) => a == b,
+                (Data::Each(a), Data::Each(b)) => Rc::ptr_eq(a, b),
+                _ => false,
+            })
+    };
+    a.id == b.id
+        || match (&a.kind, &b.kind) {
+            (
+                Kind::Made { how, parts: of_a, .. },
+                Kind::Made {
+                    how: other,
+                    parts: of_b,
+                    ..
+                },
+            ) => how == other && parts(of_a, of_b),
+            _ => false,
+        }
+}
+
+/// A node within this depth for which `holds` holds.
+fn any<'n>(node: &'n Node, depth: u32, holds: &mut impl FnMut(&Node) -> bool) -> Option<&'n Node> {
+    if holds(node) {
+        return Some(node);
+    }
+    let below = depth.checked_sub(1)?;
+    let mut inside = |value: &'n Value| match &value.data {
+        Data::Unknown(node) => any(node, below, holds),
+        _ => None,
+    };
+    match &node.kind {
+        Kind::At(value) | Kind::Swapped(value, _) | Kind::OfLane(value, _) => inside(value),
+        Kind::Made { parts, .. } => parts.iter().find_map(inside),
+        Kind::Split(_, yes, no) => inside(yes).or_else(|| inside(no)),
+        Kind::Uniform(_) | Kind::Warp | Kind::Own => None,
+    }
 }
 
 /// Compares contents.

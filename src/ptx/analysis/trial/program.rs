@@ -40,6 +40,8 @@ pub(super) struct Access {
     /// `.volatile`, `.relaxed`, `.acquire`, `.release`: never torn, never cached.
     pub(super) strong: bool,
     pub(super) volatile: bool,
+    /// Whether it is ordered within the CTA only.
+    pub(super) narrow: bool,
     /// Through the read-only path.
     pub(super) nc: bool,
     /// What is stored, one per element.
@@ -47,6 +49,8 @@ pub(super) struct Access {
     pub(super) ty: Option<Type>,
     /// Of `ldmatrix` and `stmatrix`: how many lanes' addresses count.
     pub(super) rows: Option<u32>,
+    /// Of an asynchronous copy, where it reads.
+    pub(super) source: Option<(Arg, i64)>,
 }
 
 /// What an instruction does.
@@ -67,6 +71,12 @@ pub(super) enum Step {
         op: BarrierOp,
         id: Option<Arg>,
         count: Option<Arg>,
+    },
+    /// Something that is done to an mbarrier.
+    Signal(Box<super::signals::Signal>),
+    /// A barrier of the cluster: an arrival, or the wait for it.
+    Cluster {
+        arrives: bool,
     },
     /// Lanes of a warp wait for each other or exchange something.
     Warp {
@@ -128,6 +138,8 @@ pub(super) struct Program<'m> {
     pub(super) converge: Converge,
     /// Whether threads are ordered in ways that are not followed: mbarriers, cluster barriers, flags that are waited for.
     pub(super) foreign: Option<(InstId, &'static str)>,
+    /// Whether warps are ordered otherwise than by barriers for all of them.
+    pub(super) by_warp: bool,
     /// Which parameters are addresses, found when first asked for.
     pub(super) pointers: OnceCell<Pointers>,
 }
@@ -137,7 +149,7 @@ impl<'m> Program<'m> {
         let cfg = Cfg::new(module, body);
         let loops = Loops::of_cfg(&cfg);
         let waits = |inst: u32| body.insts[inst as usize].op.effect == Effect::Barrier;
-        let converge = Converge::new(body, &cfg, &loops, &waits);
+        let converge = Converge::new(body, &cfg, &loops, true, &waits);
         let mut rows = Vec::with_capacity(body.insts.len());
         for (at, inst) in (0..).map(InstId).zip(&body.insts) {
             rows.push(row(module, body, &cfg, at, inst));
@@ -149,9 +161,15 @@ impl<'m> Program<'m> {
             loops,
             converge,
             foreign: None,
+            by_warp: false,
             pointers: OnceCell::new(),
         };
         program.foreign = super::foreign::find(&program);
+        program.by_warp = program.rows.iter().any(|row| match &row.step {
+            Step::Signal(signal) => signal.waits(),
+            Step::Cluster { .. } => true,
+            _ => false,
+        });
         program
     }
 }
@@ -200,6 +218,12 @@ fn is_own(inst: &Inst) -> bool {
 }
 
 fn step(module: &Module, body: &Body, at: InstId, inst: &Inst) -> Step {
+    if let Some(signal) = super::signals::decode(inst) {
+        return Step::Signal(Box::new(signal));
+    }
+    if let Some(copy) = copy(inst) {
+        return copy;
+    }
     match inst.op.effect {
         Effect::Pure => pure(inst),
         Effect::Load | Effect::Store | Effect::Atomic => memory(inst),
@@ -307,6 +331,7 @@ fn memory(inst: &Inst) -> Step {
         atomic,
         strong: atomic || has(&["volatile", "relaxed", "acquire", "release", "mmio"]),
         volatile: op.has("volatile"),
+        narrow: atomic && op.has("cta"),
         nc: op.has("nc"),
         values: match values {
             Some(Operand::Vector(parts)) => parts.iter().map(arg).collect(),
@@ -315,10 +340,43 @@ fn memory(inst: &Inst) -> Step {
         },
         ty: op.ty(),
         rows,
+        source: None,
     }))
 }
 
-fn base(address: &Address) -> Arg {
+/// A thread's own asynchronous copy, taken to be done at once: whether it is waited for has rules of its own.
+fn copy(inst: &Inst) -> Option<Step> {
+    if inst.op.row?.name != "cp.async" {
+        return None;
+    }
+    let Some(Operand::Address(address)) = inst.operands.first() else {
+        return None;
+    };
+    let bytes = inst.operands.get(2)?.as_int()?;
+    Some(Step::Access(Box::new(Access {
+        space: Space::Shared,
+        base: base(address),
+        offset: address.offset,
+        bytes: u32::try_from(bytes).ok().filter(|bytes| (4..=16).contains(bytes))?,
+        elements: 1,
+        reads: false,
+        writes: true,
+        atomic: false,
+        strong: false,
+        volatile: false,
+        narrow: false,
+        nc: false,
+        values: SmallVec::new(),
+        ty: None,
+        rows: None,
+        source: match inst.operands.get(1) {
+            Some(Operand::Address(from)) => Some((base(from), from.offset)),
+            _ => None,
+        },
+    })))
+}
+
+pub(super) fn base(address: &Address) -> Arg {
     match address.base {
         Base::Reg(reg) => Arg::Reg(reg, 0, false),
         Base::Symbol(symbol) => Arg::Symbol(symbol, 0),
@@ -332,6 +390,9 @@ fn barrier(inst: &Inst) -> Step {
             op: view.op,
             id: view.id.map(arg),
             count: view.count.map(arg),
+        },
+        Some(view) => Step::Cluster {
+            arrives: view.op == BarrierOp::Arrive,
         },
         _ => Step::Foreign,
     }

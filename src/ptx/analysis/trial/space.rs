@@ -42,6 +42,18 @@ pub(super) enum Region {
     Elsewhere,
 }
 
+impl Region {
+    /// The same without the place in it: what all addresses of one object have in common.
+    pub(super) fn object(self) -> Self {
+        match self {
+            Region::Shared(symbol, _) => Region::Shared(symbol, 0),
+            Region::Local(symbol, _) => Region::Local(symbol, 0),
+            Region::Variable(symbol, _) => Region::Variable(symbol, 0),
+            other => other,
+        }
+    }
+}
+
 /// The addresses of variables.
 pub(super) struct Layout<'m> {
     module: &'m Module,

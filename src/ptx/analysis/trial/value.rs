@@ -2,6 +2,7 @@
 
 use super::mask::Mask;
 use super::node::{self, Node};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// What a register holds.
@@ -22,6 +23,33 @@ pub(super) enum Data {
 pub(super) struct Lanes {
     pub(super) values: Vec<u64>,
     pub(super) unknown: Mask,
+}
+
+/// Buffers that are kept for the next value.
+const KEPT: usize = 64;
+
+thread_local! {
+    static FREE: RefCell<Vec<Vec<u64>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Room for a number per thread, all zero.
+pub(super) fn buffer(threads: usize) -> Vec<u64> {
+    let used = FREE.with(|free| free.borrow_mut().pop());
+    let mut buffer = used.unwrap_or_default();
+    buffer.clear();
+    buffer.resize(threads, 0);
+    buffer
+}
+
+impl Drop for Lanes {
+    fn drop(&mut self) {
+        FREE.with(|free| {
+            let mut free = free.borrow_mut();
+            if free.len() < KEPT {
+                free.push(std::mem::take(&mut self.values));
+            }
+        });
+    }
 }
 
 /// What a register holds, and how it was come by.
@@ -157,7 +185,7 @@ impl Value {
             (Data::Unknown(_), Data::Unknown(_)) => return Self::unknown(node::split(*mask, &new, self), true),
             _ => {}
         }
-        let mut values = vec![0; threads];
+        let mut values = buffer(threads);
         let mut unknown = Mask::default();
         for (thread, value) in values.iter_mut().enumerate() {
             let from = if mask.has(thread) { &new } else { self };

@@ -66,8 +66,8 @@ pub enum Filled {
 pub struct Surroundings<'a> {
     /// The extent of each parameter of the function, by symbol; those absent are alike in all threads.
     pub params: &'a FxHashMap<SymbolId, Extent>,
-    /// The extent of what a call returns, given uniform arguments.
-    pub returns: &'a dyn Fn(&Call) -> Extent,
+    /// The extent of what a call returns: given uniform arguments, and whatever the arguments are.
+    pub returns: &'a dyn Fn(&Call) -> (Extent, Extent),
 }
 
 /// A function's parts that the analysis reads.

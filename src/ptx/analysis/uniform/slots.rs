@@ -145,7 +145,8 @@ impl Solver<'_, '_> {
         let Some(call) = Call::of(self.parts.module, id, &self.parts.body.insts[id.index()]) else {
             return (Extent::Thread, Why::Nature);
         };
-        let mut worst = ((self.surroundings.returns)(&call), Why::Nature);
+        let (returned, ceiling) = (self.surroundings.returns)(&call);
+        let mut worst = (returned, Why::Nature);
         for operand in call.args {
             let seen = match operand {
                 Operand::Symbol(symbol, _) => {
@@ -161,6 +162,9 @@ impl Solver<'_, '_> {
             if seen.0 > worst.0 {
                 worst = seen;
             }
+        }
+        if worst.0 > ceiling {
+            worst = (ceiling, Why::Nature);
         }
         worst
     }

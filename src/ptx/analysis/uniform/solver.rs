@@ -9,7 +9,7 @@ use crate::ptx::analysis::frames::Frames;
 use crate::ptx::analysis::linear::Leaf;
 use crate::ptx::analysis::source::{Nature, nature};
 use crate::ptx::flow::{Condition, LoopId, ValueId};
-use crate::ptx::ir::InstId;
+use crate::ptx::ir::{InstId, Operand};
 use crate::ptx::isa::{Effect, Extent};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -45,11 +45,13 @@ pub(super) struct Solver<'a, 'e> {
 impl<'a, 'e> Solver<'a, 'e> {
     pub(super) fn new(parts: Parts<'a>, surroundings: &'a Surroundings<'a>, evaluator: &'a mut Evaluator<'e>) -> Self {
         let values = parts.ssa.len();
-        let natures: Vec<Nature> = parts
-            .body
-            .insts
-            .iter()
-            .map(|inst| nature(inst, |inst| is_param_slot(parts, inst)))
+        let natures: Vec<Nature> = (0..)
+            .map(InstId)
+            .zip(&parts.body.insts)
+            .map(|(id, inst)| {
+                let number = |operand: &Operand| evaluator.operand(id, operand)?.constant();
+                nature(inst, |inst| is_param_slot(parts, inst), number)
+            })
             .collect();
         let mut solver = Self {
             parts,

@@ -74,6 +74,8 @@ pub(super) struct Access {
     company: Option<Company>,
     /// Whether what is read goes to other lanes too.
     spreads: bool,
+    /// Threads from this one on have no place in the arrays: the CTA is taken to have fewer.
+    room: usize,
 }
 
 /// Follows the copies of a function; `None` where there are none.
@@ -89,6 +91,10 @@ pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Together>) -> Option<Copi
         refills: Vec::new(),
     };
     let mut reads = reads(unit, &mut places);
+    let room = room(unit, &lanes, &reads);
+    for read in &mut reads {
+        read.room = room;
+    }
     copies.refills = refills(unit, &lanes, &mut places, &reads);
     copies.early = bulk::early(unit, &lanes, &mut places, &mut reads);
     let batches = batches(unit);
@@ -96,6 +102,27 @@ pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Together>) -> Option<Copi
         judge(unit, &lanes, &mut places, &batches, reads, &mut copies);
     }
     Some(copies)
+}
+
+/// The first thread whose read, which all threads make, runs out of its array: where the CTA's size is not known, it is taken to be
+/// one that the arrays have room for.
+fn room(unit: &Unit, lanes: &Together, reads: &[Access]) -> usize {
+    if unit.shape.threads().is_some() {
+        return usize::MAX;
+    }
+    let first_out = |read: &Access| {
+        let place = read.place.as_ref().filter(|place| place.constant().is_none())?;
+        let held = unit.module.variable(place.symbol)?.size().filter(|held| *held > 0)?;
+        let company = lanes.company(unit, read.inst).filter(|company| company.sure)?;
+        let out = |thread: &usize| {
+            place
+                .at(*thread)
+                .is_some_and(|at| at < 0 || at + read.size > held as i64)
+        };
+        company.threads.iter().find(out)
+    };
+    let rooms = reads.iter().take(MOST).filter_map(first_out);
+    rooms.min().filter(|room| *room > 1).unwrap_or(usize::MAX)
 }
 
 /// A copy that its thread waits for by groups.
@@ -164,6 +191,7 @@ fn access(unit: &Unit, places: &mut Places, inst: InstId, row: &Inst, spreads: b
         size,
         company: None,
         spreads,
+        room: usize::MAX,
     })
 }
 
@@ -193,6 +221,7 @@ fn access_of_copy(unit: &Unit, places: &mut Places, inst: InstId, row: &Inst) ->
         size: 16,
         company: None,
         spreads: false,
+        room: usize::MAX,
     })
 }
 
@@ -298,7 +327,7 @@ fn clash(
 ) -> Option<Clash> {
     let (from, to) = (target.place.as_ref()?, read.place.as_ref()?);
     let writers = lanes.company(unit, target.inst)?;
-    let readers = read.company.as_ref()?;
+    let (readers, room) = (read.company.as_ref()?, read.room);
     let write = Footprint {
         place: from,
         size: target.size,
@@ -309,7 +338,8 @@ fn clash(
         size: read.size,
         threads: readers.threads,
     };
-    write.clash(&read, wanted)
+    let has_room = |writer: usize, reader: usize| writer.max(reader) < room && wanted(writer, reader);
+    write.clash(&read, has_room)
 }
 
 /// A batch for which nothing waits at all, in an array that is read afterwards.
@@ -340,7 +370,7 @@ fn never(unit: &Unit, batch: &Batch, targets: &[Access], reads: &[Access], fligh
 enum Meeting {
     /// All threads of the CTA, or of a part of it.
     Cta,
-    /// Together of the warp.
+    /// Lanes of the warp.
     Warp,
     /// Whoever arrives at an mbarrier.
     Mbarrier,

@@ -127,5 +127,6 @@ fn with_company(unit: &Unit, lanes: &Together, read: &Access) -> Access {
         size: read.size,
         company: lanes.company(unit, read.inst),
         spreads: read.spreads,
+        room: read.room,
     }
 }

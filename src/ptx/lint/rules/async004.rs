@@ -1,6 +1,7 @@
 //! ASYNC004: a stage is refilled by a copy while other threads may still read it.
 
 use crate::ptx::diag::{Code, Diag, Level};
+use crate::ptx::ir::InstId;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 
@@ -102,7 +103,9 @@ fn check(context: &Context) -> Vec<Diag> {
         let Some(unit) = context.analysis.unit(copies.function) else {
             continue;
         };
-        for refill in &copies.refills {
+        let tried = context.tried().iter().find(|tried| tried.function == copies.function);
+        let refuted = |copy: InstId| tried.is_some_and(|tried| tried.calm.contains(&copy));
+        for refill in copies.refills.iter().filter(|refill| !refuted(refill.copy)) {
             let clash = refill.clash;
             let level = if unit.shape.threads().is_some() {
                 Level::Error

@@ -2,11 +2,13 @@
 
 use super::wording::{at_barrier, findings, law, who};
 use crate::ptx::analysis::Unit;
-use crate::ptx::diag::{Code, Diag, Level};
+use crate::ptx::diag::{Code, Diag, Edit, Level};
 use crate::ptx::isa::Extent;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::parting::{Parting, Shape};
+use crate::ptx::lint::racing::sm;
 use crate::ptx::lint::rule::Rule;
+use crate::ptx::parse::pieces;
 
 /// Different barriers in the arms of a divergent branch.
 pub const RULE: Rule = Rule {
@@ -87,8 +89,28 @@ fn say(context: &Context, unit: &Unit, parting: &Parting) -> Diag {
         who(parting.extent)
     );
     let diag = at_barrier(context, unit, parting, RULE.code, message).note(law(parting));
+    let diag = match unaligned(context, unit, parting) {
+        Some(edits) => diag.unsafe_fix(edits),
+        None => diag,
+    };
     match parting.extent {
         Extent::Thread => diag.help("keep one barrier behind the place where the arms meet, or use `barrier.sync` in both"),
         _ => diag.help("use `barrier.sync`, which need not be the same instruction in all warps, or give each role its own counted barrier"),
     }
+}
+
+/// The barriers as ones that need not be the same instruction, where all are plain and the module may have such.
+fn unaligned(context: &Context, unit: &Unit, parting: &Parting) -> Option<Vec<Edit>> {
+    if sm(unit.module)? < 70 {
+        return None;
+    }
+    let edits = parting.sites.iter().map(|site| {
+        let opcode = pieces(context.text, context.span(unit.id, site.inst)).opcode;
+        let plain = site.callee.is_none() && opcode.of(context.text) == "bar.sync";
+        plain.then(|| Edit {
+            span: opcode,
+            text: "barrier.sync".to_owned(),
+        })
+    });
+    edits.collect()
 }

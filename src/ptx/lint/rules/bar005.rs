@@ -120,7 +120,9 @@ fn shortfall<'n>(parting: &Parting, numbered: &'n Numbered) -> Option<(Level, &'
             numbered,
             format!("it counts all {count} threads of the CTA"),
         )),
-        None if !numbered.sure => Some((Level::Warning, numbered, format!("it counts {count} threads"))),
+        None if !numbered.sure || left < u64::from(numbered.shape.most_threads()) => {
+            Some((Level::Warning, numbered, format!("it counts {count} threads")))
+        }
         _ => None,
     }
 }

@@ -1,10 +1,10 @@
 //! BAR006: a barrier whose count the threads that come cannot make up.
 
-use crate::ptx::analysis::{MOST_THREADS, Shape, Threads};
+use crate::ptx::analysis::{Exact, MOST_THREADS, Shape, Threads};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::ir::{BarrierOp, FuncId};
 use crate::ptx::lint::context::Context;
-use crate::ptx::lint::named::Numbered;
+use crate::ptx::lint::named::{Numbered, Part};
 use crate::ptx::lint::rule::Rule;
 use std::collections::BTreeSet;
 
@@ -25,6 +25,9 @@ Finds counted barriers at which too few threads can arrive, or whose arrivals do
 A counted barrier completes when exactly that many threads, in whole warps, have arrived. Otherwise those that wait never go on,
 or the surplus arrivals open the next phase too early. Which threads come follows from conditions on `%tid` and constants; where
 that is not known, only the upper bound is used.
+
+More threads at one barrier than it counts, or one barrier that all threads come to with different counts, are a warning: it completes with
+the first that come, whichever they are.
 
 Fails:
 ```ptx
@@ -81,17 +84,64 @@ fn check(context: &Context) -> Vec<Diag> {
         .iter()
         .filter_map(|numbered| oversized(context, numbered))
         .collect();
-    found.extend(functions.into_iter().flat_map(|function| {
+    for function in functions {
         let own: Vec<&Numbered> = numbered
             .iter()
             .filter(|numbered| numbered.function == function)
             .collect();
-        classes(&own)
+        let faulty: Vec<Diag> = classes(&own)
             .into_iter()
             .filter_map(|class| judge(context, &class))
-            .collect::<Vec<_>>()
-    }));
+            .collect();
+        if faulty.is_empty() && !own.iter().any(|numbered| oversized(context, numbered).is_some()) {
+            found.extend(uneven(context, &own));
+        }
+        found.extend(faulty);
+    }
     found
+}
+
+/// One barrier that all threads of the CTA come to, and that counts so many here and others there.
+fn uneven(context: &Context, all: &[&Numbered]) -> Option<Diag> {
+    let by_all = |numbered: &Numbered| {
+        let everyone = Threads::first(numbered.shape.most_threads());
+        numbered.whole && !numbered.shared && numbered.op != BarrierOp::Arrive && numbered.threads == everyone
+    };
+    // How many are counted: all threads, where that is not said.
+    let counts = |numbered: &Numbered| match numbered.counted {
+        true => numbered.count().map(Some),
+        false => Some(numbered.shape.threads().map(u64::from)),
+    };
+    let sites = || {
+        all.iter().filter(|numbered| by_all(numbered)).filter_map(|numbered| {
+            let id = numbered.id.as_ref().and_then(Exact::constant)?;
+            Some((*numbered, id, counts(numbered)?))
+        })
+    };
+    let (odd, id, count, other) = sites().find_map(|(numbered, id, count)| {
+        let count = count.filter(|_| numbered.counted && is_sound(numbered))?;
+        let (other, ..) = sites().find(|(_, own, other)| *own == id && *other != Some(count))?;
+        Some((numbered, id, count, other))
+    })?;
+    let message = format!(
+        "all threads come to barrier {id} here, which counts {count}, and to the same barrier elsewhere, which counts others"
+    );
+    let elsewhere = match other.count() {
+        Some(count) => format!("it counts {count} threads here"),
+        None => "it counts all threads of the CTA here".to_owned(),
+    };
+    let diag = Diag::warning(RULE.code, context.span(odd.function, odd.inst), message)
+        .related(context.span(other.function, other.inst), elsewhere)
+        .note("a barrier completes as soon as so many threads have come as it counts, whichever they are")
+        .help("let both count the same threads, or use barriers of different numbers");
+    Some(diag)
+}
+
+/// Numbers that are wrong in themselves have rules of their own.
+fn is_sound(numbered: &Numbered) -> bool {
+    numbered
+        .count()
+        .is_some_and(|count| count > 0 && count.is_multiple_of(32) && count <= u64::from(MOST_THREADS))
 }
 
 /// A count above the CTA's own size.
@@ -102,6 +152,7 @@ fn oversized(context: &Context, numbered: &Numbered) -> Option<Diag> {
     })?;
     let message = format!("the barrier counts {count} threads, but the CTA has {most}: it never completes");
     let diag = Diag::error(RULE.code, context.span(numbered.function, numbered.inst), message);
+    let diag = numbered.told(context, Part::Count, diag);
     Some(match numbered.shape.threads() {
         None => diag.note(format!("`.maxntid` allows at most {most} threads")),
         Some(_) => diag,
@@ -162,9 +213,14 @@ fn judge(context: &Context, class: &Class) -> Option<Diag> {
     }
     let arrivals = |numbered: &&&Numbered| u64::from(numbered.coming(class.id).warps()) * 32;
     let is_arrive = |numbered: &&&Numbered| numbered.op == BarrierOp::Arrive;
-    let waiting = class.members.iter().filter(|numbered| !is_arrive(numbered));
+    let waiting: Vec<&Numbered> = class
+        .members
+        .iter()
+        .copied()
+        .filter(|numbered| !is_arrive(&numbered))
+        .collect();
     let waiters = waiting
-        .clone()
+        .iter()
         .fold(Threads::default(), |sum, numbered| sum.union(numbered.coming(class.id)));
     let arriving: u64 = class
         .members
@@ -194,7 +250,26 @@ fn judge(context: &Context, class: &Class) -> Option<Diag> {
         );
         return Some(diag(context, class, what));
     }
-    None
+    overfull(context, class, &waiting)
+}
+
+/// More threads wait at one instruction than the barrier counts: it completes with any of them.
+fn overfull(context: &Context, class: &Class, waiting: &[&Numbered]) -> Option<Diag> {
+    let comers = |numbered: &Numbered| u64::from(numbered.coming(class.id).warps()) * 32;
+    let over = waiting
+        .iter()
+        .find(|numbered| numbered.shape.threads().is_some() && numbered.whole && comers(numbered) > class.count)?;
+    let what = format!(
+        "{} threads wait at barrier {} here, which completes with any {} of them",
+        comers(over),
+        class.id,
+        class.count
+    );
+    let mut diag = diag(context, class, what);
+    diag.level = Level::Warning;
+    diag.span = context.span(over.function, over.inst);
+    diag.related.retain(|related| related.span != diag.span);
+    Some(diag)
 }
 
 fn diag(context: &Context, class: &Class, message: String) -> Diag {

@@ -2,6 +2,7 @@
 
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
+use crate::ptx::lint::named::Part;
 use crate::ptx::lint::rule::Rule;
 
 /// A count that is no multiple of the warp's size.
@@ -67,7 +68,7 @@ fn check(context: &Context) -> Vec<Diag> {
                 count / 32 * 32,
                 count.div_ceil(32) * 32
             ));
-            found.push(diag);
+            found.push(numbered.told(context, Part::Count, diag));
         }
     }
     found

@@ -10,11 +10,11 @@ use crate::ptx::lint::context::Context;
 use crate::ptx::lint::parting::{condition, maker};
 use crate::ptx::lint::rule::Rule;
 
-/// Together of one warp spin for a lock that another lane of the warp holds.
+/// Lanes of one warp spin for a lock that another lane of the warp holds.
 pub const RULE: Rule = Rule {
     code: Code::new("BAR015", "spin-within-warp"),
     level: Level::Warning,
-    summary: "Together of one warp spin for a lock that another lane of the warp holds.",
+    summary: "Lanes of one warp spin for a lock that another lane of the warp holds.",
     explanation: EXPLANATION,
     restates_legality: false,
     check,

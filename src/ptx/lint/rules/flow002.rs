@@ -1,6 +1,6 @@
 //! FLOW002: a register that some path does not write.
 
-use super::undefined::{findings, name, with_path};
+use super::undefined::{gathered, name, with_path};
 use crate::ptx::analysis::{Code, Unwritten};
 use crate::ptx::diag::{Code as RuleCode, Diag, Level};
 use crate::ptx::lint::context::Context;
@@ -21,6 +21,7 @@ Finds uses of registers that are written on some paths only, or only where a pre
 
 On the other paths the register holds whatever the hardware register was left with. Paths that cannot be taken do not count:
 a write and a use under one predicate, a use behind a flag that is set beside the write, a write in the first round of a loop.
+Several such registers of one function are one finding, at the first of them.
 
 Fails:
 ```ptx
@@ -62,7 +63,7 @@ Write the register on every path, before the branch or the guarded write, or use
 ";
 
 fn check(context: &Context) -> Vec<Diag> {
-    findings(
+    gathered(
         context,
         |unwritten, is_predicate| !unwritten.always && !is_predicate,
         say,

@@ -3,7 +3,7 @@
 use crate::ptx::analysis::MOST_THREADS;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
-use crate::ptx::lint::named::Numbered;
+use crate::ptx::lint::named::{Numbered, Part};
 use crate::ptx::lint::rule::Rule;
 
 /// A count that no CTA can meet.
@@ -68,5 +68,5 @@ fn say(context: &Context, numbered: &Numbered) -> Option<Diag> {
         0 => "the barrier counts no threads".to_owned(),
         _ => format!("the barrier counts {count} threads, more than a CTA can have: it never completes"),
     };
-    Some(Diag::error(RULE.code, span, what))
+    Some(numbered.told(context, Part::Count, Diag::error(RULE.code, span, what)))
 }

@@ -2,6 +2,7 @@
 
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
+use crate::ptx::lint::named::Part;
 use crate::ptx::lint::rule::Rule;
 
 /// A barrier number above 15.
@@ -56,7 +57,8 @@ fn check(context: &Context) -> Vec<Diag> {
         if let Some(id) = numbered.any(numbered.id.as_ref(), |id| id > 15) {
             let span = context.span(numbered.function, numbered.inst);
             let message = format!("barrier {id} does not exist: a CTA has the barriers 0 to 15");
-            found.push(Diag::error(RULE.code, span, message));
+            let diag = Diag::error(RULE.code, span, message).help("use one of 0 to 15");
+            found.push(numbered.told(context, Part::Id, diag));
         }
     }
     found

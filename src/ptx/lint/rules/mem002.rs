@@ -17,7 +17,8 @@ pub const RULE: Rule = Rule {
 
 const EXPLANATION: &str = "\
 Finds accesses whose offset follows from the thread's index, where some thread of the CTA goes before the start or past the end of the
-variable. The shape of the CTA is the one the text or the options give; else only what holds for every usual shape is reported.
+variable. The shape of the CTA is the one the text or the options give; else only what holds for every usual shape is reported,
+and not even that where a small CTA, of 16 threads say, fits all arrays: the kernel is made for such.
 Guards that rest on parameters are trusted.
 
 Fails:

@@ -1,6 +1,5 @@
 //! RACE005: a slot that all threads read is overwritten before all have read it.
 
-use crate::ptx::analysis::trial::Site;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::racing::{Kind, findings, opcode};
@@ -19,7 +18,6 @@ pub const RULE: Rule = Rule {
 const EXPLANATION: &str = "\
 Finds stores to an address that all threads read, where nothing makes the writer wait for the readers: a broadcast slot that is used
 again, for the next broadcast or as an element of an array. The fast threads go on and overwrite it; the slow ones read the new value.
-Also finds slots that are laid over an array whose elements are read afterwards: one of them is lost (a warning).
 
 Fails:
 ```ptx
@@ -82,27 +80,10 @@ Put a barrier between the loads of the slot and the next store to it, or give th
 ";
 
 fn check(context: &Context) -> Vec<Diag> {
-    let mut found = findings(context, RULE.code, Kind::Broadcast, |context, _, race| {
+    findings(context, RULE.code, Kind::Broadcast, |context, _, race| {
         format!(
             "{} overwrites a slot that all threads read, before all have read it",
             opcode(context, race.conflict.second)
         )
-    });
-    for clobber in context.tried().iter().flat_map(|tried| &tried.clobbers) {
-        let span = |site: Site| context.span(site.function, site.inst);
-        let message = format!(
-            "{} puts what all threads read over an element of an array that is still to be read",
-            opcode(context, clobber.slot)
-        );
-        found.push(
-            Diag::warning(RULE.code, span(clobber.slot), message)
-                .related(span(clobber.array), "the array is stored here")
-                .related(
-                    span(clobber.load),
-                    "it is read here: one of its elements is lost by then",
-                )
-                .help("give the broadcast a slot behind the array"),
-        );
-    }
-    found
+    })
 }

@@ -65,7 +65,7 @@ Let the index take in `%ctaid`, or write to another buffer than the one that is 
 fn check(context: &Context) -> Vec<Diag> {
     let tried = context.tried().iter();
     let found = tried.filter_map(|tried| {
-        let between = tried.between?;
+        let between = tried.between.filter(|between| !between.narrow)?;
         let span = |site: crate::ptx::analysis::trial::Site| context.span(site.function, site.inst);
         let [x, y, z] = between.cta;
         let does = if between.both { "writes" } else { "reads" };
@@ -73,9 +73,20 @@ fn check(context: &Context) -> Vec<Diag> {
             "{} writes where another CTA {does}, and nothing orders them",
             opcode(context, between.store)
         );
-        let diag = Diag::warning(RULE.code, span(between.store), message)
+        let level = if between.some || between.assumed {
+            Level::Info
+        } else {
+            Level::Warning
+        };
+        let mut diag = Diag::new(RULE.code, level, span(between.store), message)
             .note("different parameters are taken to point to different memory")
             .help("let the index take in `%ctaid`, or write to another buffer than the one that is read");
+        if between.some {
+            diag = diag.note("shown where integer parameters are the number of threads: it depends on them");
+        }
+        if between.assumed {
+            diag = diag.note("the kernel does not say how it is launched: several CTAs of usual shapes were taken");
+        }
         Some(if between.store == between.other {
             diag.label(format!("CTA (0, 0, 0) and CTA ({x}, {y}, {z}) write one address"))
         } else {

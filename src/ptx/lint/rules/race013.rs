@@ -20,7 +20,7 @@ pub const RULE: Rule = Rule {
 const EXPLANATION: &str = "\
 Says what the verdict on races rests on: a shape of the CTA that was ruled out because threads would write different values to one
 address in it, or a place at which the search had to stop, because threads wait for each other in a way that it does not follow
-(mbarriers, flags in memory, barriers of a cluster). A kernel that could not be searched is never taken for free of races.
+(flags in memory, mbarriers of other CTAs), or because the kernel or the module is too large. A kernel that could not be searched is never taken for free of races.
 
 Fails:
 ```ptx
@@ -59,7 +59,7 @@ Clean:
     ret;
 }
 ```
-State the shape with `.reqntid`, or give it with `--block`.
+State the shape with `.reqntid`, or give it with `--block` (and `--grid`, `--param`).
 ";
 
 fn check(context: &Context) -> Vec<Diag> {

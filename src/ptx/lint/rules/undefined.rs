@@ -1,15 +1,19 @@
 //! What the rules on unwritten registers have in common.
 
 use crate::ptx::analysis::{Code, Step, Unwritten};
-use crate::ptx::diag::Diag;
+use crate::ptx::diag::{Diag, Related};
 use crate::ptx::flow::{Condition, Definition, ValueId};
-use crate::ptx::ir::{Guard, InstId, RegId};
+use crate::ptx::ir::{FuncId, Guard, InstId, RegId};
 use crate::ptx::isa::Effect;
 use crate::ptx::lint::context::Context;
 use crate::ptx::types::Type;
+use rustc_hash::FxHashMap;
 
 /// More places of a path than this are not told.
 const LONGEST: usize = 8;
+
+/// Further registers of one finding that are named.
+const TOGETHER: usize = 3;
 
 /// Calls `say` for the unwritten registers that a rule is about: those that no path writes, or the others by their class.
 pub(super) fn findings(
@@ -24,6 +28,50 @@ pub(super) fn findings(
         if wanted(unwritten, is_predicate) {
             found.push(say(context, code, unwritten));
         }
+    }
+    found
+}
+
+/// As [`findings`], with those of one function together that no path's own write is to blame for: values that are loaded under one
+/// condition and used under another come in numbers, and have one cause.
+pub(super) fn gathered(
+    context: &Context,
+    wanted: impl Fn(&Unwritten, bool) -> bool,
+    say: impl Fn(&Context, Code, &Unwritten) -> Diag,
+) -> Vec<Diag> {
+    let mut found: Vec<Diag> = Vec::new();
+    // Per function, where its finding is in the list, and how many registers it does not name.
+    let mut first: FxHashMap<FuncId, (usize, usize)> = FxHashMap::default();
+    for (function, unwritten) in context.unwritten() {
+        let Some(code) = context.code(*function) else { continue };
+        let is_predicate = register(code, unwritten.root).is_some_and(|(_, ty)| ty == Type::Pred);
+        if !wanted(unwritten, is_predicate) {
+            continue;
+        }
+        let skips = unwritten.path.iter().any(|step| matches!(step, Step::Skipped(_)));
+        let known = first.get_mut(function).filter(|_| !skips);
+        let Some((at, more)) = known else {
+            if !skips {
+                first.insert(*function, (found.len(), 0));
+            }
+            found.push(say(context, code, unwritten));
+            continue;
+        };
+        *more += 1;
+        if *more <= TOGETHER {
+            let message = format!(
+                "{} may be read without having been written, too",
+                name(code, unwritten.root)
+            );
+            let span = context.span(code.id, unwritten.inst);
+            found[*at].related.push(Related { span, message });
+        }
+    }
+    for (at, more) in first.into_values().filter(|(_, more)| *more > TOGETHER) {
+        found[at].notes.push(format!(
+            "{} more registers of the function are read like this",
+            more - TOGETHER
+        ));
     }
     found
 }

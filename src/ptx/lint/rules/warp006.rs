@@ -1,9 +1,11 @@
 //! WARP006: the clamp and segment operand of a shuffle is malformed.
 
-use crate::ptx::diag::{Code, Diag, Level};
+use crate::ptx::diag::{Code, Diag, Edit, Level};
+use crate::ptx::ir::{Inst, Operand};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::lint::warps::{Kind, Mode, Shuffle};
+use crate::ptx::parse::pieces;
 use crate::ptx::source::Span;
 
 /// The clamp and segment operand of a shuffle is malformed.
@@ -78,14 +80,15 @@ fn check(context: &Context) -> Vec<Diag> {
         for site in sites.sites.iter().filter(|site| site.kind == Kind::Shuffle) {
             let row = &unit.body.insts[site.inst.index()];
             if let Some(shuffle) = Shuffle::of(&mut evaluator, site.inst, row) {
-                found.extend(judge(context.span(unit.id, site.inst), &row.op.text, &shuffle));
+                found.extend(judge(context.text, context.span(unit.id, site.inst), row, &shuffle));
             }
         }
     }
     found
 }
 
-fn judge(span: Span, op: &str, shuffle: &Shuffle) -> Option<Diag> {
+fn judge(text: &str, span: Span, row: &Inst, shuffle: &Shuffle) -> Option<Diag> {
+    let op = &row.op.text;
     let clamp = shuffle.clamp.as_ref()?.constant()? as u32;
     let limit = if shuffle.mode == Mode::Up { 0 } else { 31 };
     let help = format!("write {limit}, or `(32 - width) << 8 | {limit}` for segments");
@@ -96,7 +99,11 @@ fn judge(span: Span, op: &str, shuffle: &Shuffle) -> Option<Diag> {
             clamp & 31,
             clamp >> 8 & 31
         ));
-        return Some(diag.help(help));
+        let diag = diag.help(help);
+        return Some(match row.operands.get(3) {
+            Some(Operand::Imm(_)) => with_clamp(text, limit, diag),
+            _ => diag,
+        });
     }
     shuffle.moves_nothing().then(|| {
         let message = format!(
@@ -104,4 +111,15 @@ fn judge(span: Span, op: &str, shuffle: &Shuffle) -> Option<Diag> {
         );
         Diag::warning(RULE.code, span, message).help(help)
     })
+}
+
+/// The repair: the clamp of a whole warp.
+fn with_clamp(text: &str, limit: u32, diag: Diag) -> Diag {
+    match pieces(text, diag.span).operands.get(3).copied() {
+        Some(span) => diag.unsafe_fix(vec![Edit {
+            span,
+            text: limit.to_string(),
+        }]),
+        None => diag,
+    }
 }

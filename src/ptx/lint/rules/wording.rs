@@ -6,7 +6,7 @@ use crate::ptx::ir::{FuncId, InstId};
 use crate::ptx::isa::Extent;
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::explain::chain;
-use crate::ptx::lint::parting::{Parting, Shape};
+use crate::ptx::lint::parting::{Parting, Shape, condition};
 
 /// The findings for one shape of parting.
 pub(super) fn findings(
@@ -55,6 +55,14 @@ pub(super) fn with_causes(context: &Context, unit: &Unit, parting: &Parting, mut
         diag.related.extend(chain(context, unit, value, parting.block).links);
     }
     assume(unit, parting.extent, diag)
+}
+
+/// Adds the chain behind the condition at the end of a block.
+pub(super) fn with_links(context: &Context, unit: &Unit, block: u32, mut diag: Diag) -> Diag {
+    if let Some(value) = condition(unit, block) {
+        diag.related.extend(chain(context, unit, value, block).links);
+    }
+    assume(unit, unit.uniformity.branch(block), diag)
 }
 
 /// Says what was taken for granted of the CTA's shape.

@@ -5,6 +5,7 @@
 mod ballot;
 mod mask;
 mod poison;
+mod rolled;
 mod shuffle;
 
 pub(super) use ballot::{Fault as BallotFault, judge as judge_ballot};

@@ -3,8 +3,8 @@
 //! Reading such a lane is common and often harmless: the upper lanes of a tree reduction hold nonsense that nobody looks at.
 //! So the threads that hold nonsense are followed, thread by thread, and only what is stored is a finding.
 
-use super::{Kind, Shuffle, Site, Sites};
-use crate::ptx::analysis::{Evaluator, Shape, Threads, Unit, WARP};
+use super::{Kind, Shuffle, Site, Sites, rolled};
+use crate::ptx::analysis::{Evaluator, Exact, Shape, Threads, Unit, WARP};
 use crate::ptx::flow::ValueId;
 use crate::ptx::ir::{Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
@@ -71,15 +71,27 @@ fn seed(unit: &Unit, evaluator: &mut Evaluator, site: &Site) -> Option<Seed> {
     if site.kind != Kind::Shuffle || !site.company.sure || site.unnamed().is_some() {
         return None;
     }
-    let shuffle = Shuffle::of(evaluator, site.inst, &unit.body.insts[site.inst.index()])?;
+    let mut shuffle = Shuffle::of(evaluator, site.inst, &unit.body.insts[site.inst.index()])?;
+    let (mut rounds, mut carried) = (Vec::new(), false);
+    if shuffle.lane.is_none() {
+        (rounds, carried) = rolled::rounds(unit, evaluator, site.inst)?;
+    }
     let mut first = None;
     let mut threads = Threads::default();
-    for thread in site.company.threads.iter() {
-        let Some(from) = shuffle.source(thread)? else { continue };
-        let source = thread / WARP as usize * WARP as usize + from as usize;
-        if let Some(cause) = cause(unit, site, thread, source) {
-            first.get_or_insert((thread, source, cause));
-            threads.insert(thread);
+    for round in 0..rounds.len().max(1) {
+        if let Some(lane) = rounds.get(round) {
+            shuffle.lane = Some(Exact::Same(*lane));
+        }
+        let before = threads;
+        for thread in site.company.threads.iter() {
+            let Some(from) = shuffle.source(thread)? else { continue };
+            let source = thread / WARP as usize * WARP as usize + from as usize;
+            if let Some(cause) = cause(unit, site, thread, source) {
+                first.get_or_insert((thread, source, cause));
+                threads.insert(thread);
+            } else if carried && before.contains(source) {
+                threads.insert(thread);
+            }
         }
     }
     Some(Seed {

@@ -176,3 +176,48 @@ fn quick_conversions_agree_with_the_general_ones() {
     assert_eq!(f32_from_bf16(0xff81), 0x7fff_ffff);
     assert_eq!(f32_from_bf16(0xbf80), 0xbf80_0000);
 }
+
+/// The quick way to the nearest half word gives what the exact one does, in and beside the middle of every gap.
+#[test]
+fn quick_rounding_in_every_gap() {
+    for format in [F16, BF16] {
+        let beyond = 2.0 * format.decode(format.max());
+        for bits in 0..=format.max() {
+            let low = format.decode(bits);
+            let high = if bits == format.max() {
+                beyond
+            } else {
+                format.decode(bits + 1)
+            };
+            let center = low / 2.0 + high / 2.0;
+            for value in [
+                low,
+                low.next_up(),
+                center.next_down(),
+                center,
+                center.next_up(),
+                high.next_down(),
+                high,
+            ] {
+                for value in [value, -value] {
+                    let exact = format.encode(value, Round::Rn, false);
+                    assert_eq!(u64::from(half::narrow(format, value, Round::Rn)), exact, "{value:e}");
+                }
+            }
+        }
+        for value in [
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            1e300,
+            -1e300,
+            5e-324,
+            -5e-324,
+            65519.99,
+            65520.0,
+        ] {
+            let exact = format.encode(value, Round::Rn, false);
+            assert_eq!(u64::from(half::narrow(format, value, Round::Rn)), exact, "{value:e}");
+        }
+    }
+}

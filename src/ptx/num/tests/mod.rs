@@ -3,6 +3,7 @@
 mod approx;
 mod cases;
 mod conversions;
+mod descriptors;
 mod exhaustive;
 mod fragments;
 mod integers;

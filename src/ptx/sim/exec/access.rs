@@ -1,7 +1,7 @@
 //! Loads and stores: where the addresses of a warp lead, whether they may, and the data.
 
 use super::super::fault::{Fault, codes};
-use super::super::lanes::{LANES, Longs, Slot, lanes};
+use super::super::lanes::{LANES, Longs, Slot, lanes, put, same};
 use super::super::memory::Visit;
 use super::super::program::{Access, Extend};
 use super::locate::View;
@@ -86,7 +86,9 @@ pub fn load(ctx: &mut Ctx, at: u32, mask: u32, pc: u32) {
     let view = ctx.locate(access.space, addresses[first]);
     match view {
         Some(view) if view.owner.is_none() && all_inside(&addresses, mask, &view, size) => {
-            if access.order.strong || view.stride != 0 {
+            if !access.order.strong && view.stride == 0 && same(&addresses, first, mask) {
+                load_same(ctx, access, &addresses, mask, pc, &view);
+            } else if access.order.strong || view.stride != 0 {
                 load_each(ctx, access, &addresses, mask, pc, &view, size);
             } else if let Some((lane, count)) = adjacent(&addresses, mask, size) {
                 load_run(ctx, access, &addresses, mask, pc, &view, (lane, count));
@@ -112,6 +114,10 @@ fn load_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u3
         true => block.shadow.visit(Visit::Read, from, size, count, tag, pc),
         false => Vec::new(),
     };
+    let stale = access.read_only && checks.races && block.shadow.is_stored(from, size * count);
+    if stale {
+        ctx.stale(lane, addresses[lane], pc);
+    }
     if !written {
         for lane in lanes(mask) {
             let at = (view.at + (addresses[lane] - view.base)) as usize;
@@ -121,7 +127,95 @@ fn load_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u3
     if !suspects.is_empty() {
         ctx.judge(&suspects, view.block, Visit::Read, pc, false);
     }
-    gather(ctx, access, mask, view, addresses);
+    if access.bytes == 4 || access.bytes == 8 {
+        gather_run(ctx, access, view.block, from, run);
+    } else {
+        gather(ctx, access, mask, view, addresses);
+    }
+}
+
+/// Puts bytes side by side into the registers of lanes side by side.
+#[inline(always)]
+fn gather_run(ctx: &mut Ctx, access: &Access, block: BlockId, from: usize, (lane, count): (usize, usize)) {
+    let file = &mut ctx.warp.file;
+    let block = match block {
+        BlockId::Buffer(at) => ctx.world.buffers.get(at as usize),
+        BlockId::Shared(at) => ctx.world.shared.get(at as usize),
+        BlockId::Params => Some(&ctx.world.params),
+        BlockId::Arena | BlockId::Local => None,
+    };
+    let size = access.bytes as usize * access.regs.len();
+    let Some(bytes) = block.and_then(|block| block.bytes.get(from..from + size * count)) else {
+        return;
+    };
+    for (element, slot) in access.regs.iter().enumerate() {
+        let offset = element * access.bytes as usize;
+        match slot {
+            Some(Slot::Word(d)) => {
+                if let Some(row) = file.words[*d as usize].get_mut(lane..lane + count) {
+                    for (nth, to) in row.iter_mut().enumerate() {
+                        *to = word_at(bytes, nth * size + offset);
+                    }
+                }
+            }
+            Some(Slot::Long(d)) => {
+                if let Some(row) = file.longs[*d as usize].get_mut(lane..lane + count) {
+                    for (nth, to) in row.iter_mut().enumerate() {
+                        let at = nth * size + offset;
+                        *to = match access.bytes {
+                            8 => u64::from(word_at(bytes, at)) | u64::from(word_at(bytes, at + 4)) << 32,
+                            _ => fill(access, u128::from(word_at(bytes, at)), Slot::Long(*d)) as u64,
+                        };
+                    }
+                }
+            }
+            Some(slot) => {
+                for (nth, chunk) in bytes.chunks_exact(size).enumerate() {
+                    file.write(*slot, lane + nth, u64::from(word_at(chunk, offset)));
+                }
+            }
+            None => {}
+        }
+    }
+}
+
+/// Four bytes of a chunk, little end first.
+#[inline(always)]
+fn word_at(chunk: &[u8], offset: usize) -> u32 {
+    match chunk.get(offset..offset + 4).map(<[u8; 4]>::try_from) {
+        Some(Ok(bytes)) => u32::from_le_bytes(bytes),
+        _ => 0,
+    }
+}
+
+/// All lanes read one place.
+#[inline(always)]
+fn load_same(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, view: &View) {
+    let (first, last) = (
+        mask.trailing_zeros() as usize & 31,
+        31 - (mask.leading_zeros() as usize & 31),
+    );
+    let size = access.bytes as usize * access.regs.len();
+    let at = (view.at + (addresses[first] - view.base)) as usize;
+    let spot = Spot { block: view.block, at };
+    // Two readers stand for all: whoever writes is another thread than one of them.
+    ctx.visit(access, spot, size, first, addresses[first], pc, Visit::Read);
+    if last != first && matches!(view.block, BlockId::Buffer(_) | BlockId::Shared(_)) {
+        ctx.visit(access, spot, size, last, addresses[first], pc, Visit::Read);
+    }
+    for (element, slot) in access.regs.iter().enumerate() {
+        let Some(slot) = slot else { continue };
+        let place = at + element * access.bytes as usize;
+        let value = ctx
+            .block(view.block)
+            .map_or(0, |block| block.load(place, access.bytes as usize));
+        let value = fill(access, value, *slot);
+        match slot {
+            Slot::Word(d) => put(&mut ctx.warp.file.words[*d as usize], &[value as u32; LANES], mask),
+            Slot::Long(d) => put(&mut ctx.warp.file.longs[*d as usize], &[value as u64; LANES], mask),
+            slot => lanes(mask).for_each(|lane| ctx.warp.file.write_wide(*slot, lane, value)),
+        }
+    }
 }
 
 /// Puts what lies at the addresses into the registers.
@@ -266,9 +360,50 @@ fn store_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u
             ctx.judge(&suspects, view.block, Visit::Write, pc, same);
         }
     }
-    scatter(ctx, access, addresses, mask, view);
+    if access.bytes == 4 {
+        scatter_run(ctx, access, view.block, to, run);
+    } else {
+        scatter(ctx, access, addresses, mask, view);
+    }
     if let Some(block) = ctx.block(view.block) {
         block.mark(to, size * count);
+    }
+}
+
+/// Writes the registers of lanes side by side to bytes side by side.
+#[inline(always)]
+fn scatter_run(ctx: &mut Ctx, access: &Access, block: BlockId, to: usize, (lane, count): (usize, usize)) {
+    let file = &ctx.warp.file;
+    let block = match block {
+        BlockId::Buffer(at) => ctx.world.buffers.get_mut(at as usize),
+        BlockId::Shared(at) => ctx.world.shared.get_mut(at as usize),
+        _ => None,
+    };
+    let size = 4 * access.regs.len();
+    let Some(bytes) = block.and_then(|block| block.bytes.get_mut(to..to + size * count)) else {
+        return;
+    };
+    for (element, slot) in access.regs.iter().enumerate() {
+        let range = element * 4..element * 4 + 4;
+        match slot {
+            Some(Slot::Word(a)) => {
+                let row = &file.words[*a as usize];
+                for nth in 0..count {
+                    let at = nth * size + range.start;
+                    if let Some(place) = bytes.get_mut(at..at + 4) {
+                        place.copy_from_slice(&row[(lane + nth) & 31].to_le_bytes());
+                    }
+                }
+            }
+            Some(slot) => {
+                for (nth, chunk) in bytes.chunks_exact_mut(size).enumerate() {
+                    if let Some(place) = chunk.get_mut(range.clone()) {
+                        place.copy_from_slice(&(file.read(*slot, lane + nth) as u32).to_le_bytes());
+                    }
+                }
+            }
+            None => {}
+        }
     }
 }
 
@@ -389,6 +524,13 @@ impl Ctx<'_> {
             Some(block) => block.shadow.visit(kind, spot.at, size, 1, tag, pc),
             None => return,
         };
+        if access.read_only
+            && self
+                .block(spot.block)
+                .is_some_and(|block| block.shadow.is_stored(spot.at, size))
+        {
+            self.stale(lane, address, pc);
+        }
         if !suspects.is_empty() {
             let same = kind == Visit::Write && self.holds_already(access, spot, lane);
             self.judge(&suspects, spot.block, kind, pc, same);

@@ -12,6 +12,13 @@ use crate::ptx::diag::Level;
 impl Ctx<'_> {
     /// Lanes come to a barrier.
     pub fn barrier(&mut self, barrier: &Barrier, split: Split) {
+        let uniform = |slot| self.warp.file.is_uniform(slot, split.mask);
+        if uniform(barrier.id) && barrier.count.is_none_or(uniform) {
+            let lane = split.mask.trailing_zeros() as usize & 31;
+            let id = self.warp.file.read(barrier.id, lane) as u32;
+            let count = barrier.count.map(|slot| self.warp.file.read(slot, lane) as u32);
+            return self.arrive(barrier, id, count, split);
+        }
         let mut left = split.mask;
         while left != 0 {
             let lane = left.trailing_zeros() as usize & 31;
@@ -169,15 +176,16 @@ fn release(program: &Program, world: &mut World, hall: &mut Hall, warps: &mut [W
         if at_barrier && !known_is_nothing(&known) {
             warp.known.join(&known);
         }
+        if let [only] = warp.splits.as_mut_slice()
+            && only.wait == Wait::Barrier(id)
+        {
+            pass(&mut warp.passed, only);
+            continue;
+        }
         let splits = std::mem::take(&mut warp.splits);
         for mut split in splits {
             if split.wait == Wait::Barrier(id) {
-                match warp.passed.iter_mut().find(|(pc, _)| *pc == split.pc) {
-                    Some((_, lanes)) => *lanes |= split.mask,
-                    None => warp.passed.push((split.pc, split.mask)),
-                }
-                split.wait = Wait::Ready;
-                split.pc += 1;
+                pass(&mut warp.passed, &mut split);
             }
             merge(&mut warp.splits, split);
         }
@@ -196,6 +204,16 @@ fn known_is_nothing(known: &Known) -> bool {
 
 fn waits(warp: &Warp, id: u8) -> bool {
     warp.splits.iter().any(|split| split.wait == Wait::Barrier(id))
+}
+
+/// A split goes on behind its barrier.
+fn pass(passed: &mut Vec<(u32, u32)>, split: &mut Split) {
+    match passed.iter_mut().find(|(pc, _)| *pc == split.pc) {
+        Some((_, lanes)) => *lanes |= split.mask,
+        None => passed.push((split.pc, split.mask)),
+    }
+    split.wait = Wait::Ready;
+    split.pc += 1;
 }
 
 fn merge(splits: &mut Vec<Split>, split: Split) {

@@ -48,6 +48,7 @@ pub fn divergent(program: &Program, world: &mut World, hall: &Hall, warp: &Warp,
     let lane = split.mask.trailing_zeros() & 31;
     let thread = hall.thread(warp.index * 32 + lane);
     let twin = other.filter(|other| matches!(other.wait, Wait::Barrier(_)) && barrier_at(program, other.pc).is_some());
+    let twin = twin.filter(|other| !world.joins.follow(program, split.pc, other.pc));
     let code = if twin.is_some() { codes::BAR002 } else { codes::BAR001 };
     let message = format!(
         "only lanes {:#010x} of warp {} come to this aligned barrier together, and {:#010x} are there",

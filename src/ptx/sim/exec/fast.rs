@@ -6,7 +6,7 @@ use super::access;
 use super::state::Ctx;
 use crate::ptx::num::compare::Compare;
 use crate::ptx::num::single::Extreme;
-use crate::ptx::num::{convert, double, half, single};
+use crate::ptx::num::{convert, double, single};
 
 /// Why the loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,7 +230,7 @@ fn row(ctx: &mut Ctx, ins: &Ins, mask: u32) {
         Op::FmaF64 => l3!(double::fma),
         Op::FloatS32 => w1!(|a| convert::f32_from_s32(a as i32)),
         Op::FloatU32 => w1!(convert::f32_from_u32),
-        Op::FromHalf => w1!(|a| half::f16_to_single(a as u16)),
+        Op::FromHalf => w1!(|a| convert::f32_from_f16(a as u16)),
         Op::FromBrain => w1!(|a| a << 16),
         Op::TestU32(compare) => p!(relation(compare, &words[a], &words[b], |a| a)),
         Op::TestS32(compare) => p!(relation(compare, &words[a], &words[b], |a| a as i32)),

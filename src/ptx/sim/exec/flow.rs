@@ -14,17 +14,20 @@ const TURNS: u32 = 256;
 const ALONE: u32 = 1024;
 
 impl Ctx<'_> {
-    /// Runs the warp until nothing of it can run, or it has run for `slices` slices.
-    pub fn run(&mut self, slices: u32) {
+    /// Runs the warp until nothing of it can run, or it has run for `slices` slices. Whether anything could.
+    pub fn run(&mut self, slices: u32) -> bool {
+        let mut any = false;
         for _ in 0..slices {
             if self.world.over || !self.step() {
-                return;
+                return any;
             }
+            any = true;
             if std::mem::take(&mut self.warp.rested) {
-                return;
+                return any;
             }
             self.world.resting = false;
         }
+        any
     }
 
     /// Runs one split until something happens. Whether there was one.
@@ -78,6 +81,7 @@ impl Ctx<'_> {
             }
             Event::Rare { at, mask } => {
                 if split.mask & !mask != 0 {
+                    self.check_guard(at, mask, &split);
                     self.put(Split {
                         pc: pc + 1,
                         mask: split.mask & !mask,
@@ -91,6 +95,23 @@ impl Ctx<'_> {
             }
         }
         true
+    }
+
+    /// An aligned barrier that some of the lanes at it pass over.
+    fn check_guard(&mut self, at: u32, mask: u32, split: &Split) {
+        let program = self.program;
+        let Some(Rare::Barrier(barrier)) = program.rares.get(at as usize) else {
+            return;
+        };
+        if barrier.aligned {
+            let lane = mask.trailing_zeros() as usize & 31;
+            let message = format!(
+                "the guard of this aligned barrier holds for lanes {mask:#010x} of {:#010x} only",
+                split.mask
+            );
+            let fault = Fault::new(codes::BAR003, Level::Error, self.site(split.pc), message);
+            self.report(fault.thread(self.thread(lane)));
+        }
     }
 
     fn spend(&mut self, count: u64, mask: u32, pc: u32) {
@@ -269,7 +290,7 @@ impl Ctx<'_> {
     /// The end of threads.
     pub fn exit(&mut self, mask: u32) {
         self.warp.live &= !mask;
-        self.hall.live -= mask.count_ones();
+        self.hall.live = self.hall.live.saturating_sub(mask.count_ones());
         self.hall.touched = u32::MAX;
     }
 

@@ -124,11 +124,11 @@ fn start(program: &Program, world: &mut World, block: [u32; 3], group: u64, spar
     for cta in members {
         let number = u64::from(cta[0])
             + u64::from(world.grid[0]) * (u64::from(cta[1]) + u64::from(world.grid[1]) * u64::from(cta[2]));
-        let mut fresh = match spare.pop() {
-            Some(cta) => cta,
-            None => build(program, world, block),
+        let (mut fresh, new) = match spare.pop() {
+            Some(cta) => (cta, false),
+            None => (build(program, world, block), true),
         };
-        renew(program, world, &mut fresh, cta, number);
+        renew(program, world, &mut fresh, (cta, number), new);
         ctas.push(fresh);
     }
     let peers: Vec<usize> = ctas.iter().map(|cta| cta.hall.shared).collect();
@@ -187,7 +187,7 @@ fn build(program: &Program, world: &mut World, block: [u32; 3]) -> Cta {
 }
 
 /// Makes a CTA ready for its first instruction.
-fn renew(program: &Program, world: &mut World, fresh: &mut Cta, cta: [u32; 3], number: u64) {
+fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): ([u32; 3], u64), fresh_built: bool) {
     let Cta { hall, warps } = fresh;
     if let Some(shared) = world.shared.get_mut(hall.shared) {
         shared.renew();
@@ -195,43 +195,49 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, cta: [u32; 3], n
     hall.number = number;
     hall.cta = cta;
     hall.epoch = 0;
-    hall.bars = vec![Bar::default(); 16];
+    hall.bars.clear();
+    hall.bars.resize(16, Bar::default());
     hall.live = hall.block.iter().product();
     hall.touched = 0;
     hall.cluster_known = Known::default();
     hall.cluster_over = Known::default();
     let shared = BlockId::Shared(hall.shared as u32);
-    world.mbarriers.retain(|(block, _), _| *block != shared);
+    if !world.mbarriers.is_empty() {
+        world.mbarriers.retain(|(block, _), _| *block != shared);
+    }
     world.flights.retain(|(_, flight)| flight.to.block != shared);
-    world.sync.retain(|(block, _), _| *block != shared);
-    let watched = program.watched();
+    if !world.sync.is_empty() {
+        world.sync.retain(|(block, _), _| *block != shared);
+    }
     for warp in warps.iter_mut() {
         warp.live = warp.lanes;
         warp.clock = 0;
         warp.known = Known::default();
         warp.pending = Known::default();
         warp.fenced = None;
-        warp.splits = vec![Split {
+        warp.splits.clear();
+        warp.splits.push(Split {
             pc: program.entry,
             mask: warp.lanes,
             frame: 0,
             wait: Wait::Ready,
-        }];
-        warp.frames = vec![Frame {
+        });
+        warp.frames.clear();
+        warp.frames.push(Frame {
             parent: 0,
             back: 0,
             depth: 0,
             call: 0,
             function: program.kernel.0,
             saved: None,
-        }];
+        });
         warp.executed = 0;
         warp.groups = [[0; 32]; 2];
         warp.cluster_arrived = 0;
         warp.cluster_done = 0;
         warp.exits.clear();
         warp.passed.clear();
-        for at in &watched {
+        for at in &program.watched {
             warp.file.preds[*at as usize] = 0;
         }
         if !warp.local.bytes.is_empty() {
@@ -246,7 +252,7 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, cta: [u32; 3], n
             hall,
             warp,
         };
-        ctx.set_specials();
+        ctx.set_specials(fresh_built);
     }
 }
 
@@ -293,15 +299,13 @@ fn round(program: &Program, world: &mut World, cta: &mut Cta, dice: &mut Dice, r
         if warp.live == 0 {
             continue;
         }
-        let before = (warp.executed, warp.splits.len());
         let mut ctx = Ctx {
             program,
             world,
             hall,
             warp,
         };
-        ctx.run(slices);
-        progress |= before != (warp.executed, warp.splits.len());
+        progress |= ctx.run(slices);
         if world.over {
             return true;
         }

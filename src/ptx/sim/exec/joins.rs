@@ -7,15 +7,24 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Default)]
 pub struct Joins {
     behind: FxHashMap<(u32, u32), bool>,
+    leads: FxHashMap<(u32, u32), bool>,
 }
 
 impl Joins {
+    /// Whether one of two places can follow the other: then they are no arms of one branch.
+    pub fn follow(&mut self, program: &Program, one: u32, other: u32) -> bool {
+        let found = self.leads.entry((one, other));
+        *found.or_insert_with(|| reaches(program, one + 1, other) || reaches(program, other + 1, one))
+    }
+
     /// Whether threads that pass a barrier come to where an exiting thread did something before it exited: then that one
     /// went round the barrier. A place that only exits is where early leavers go.
     pub fn is_behind(&mut self, program: &Program, barrier: u32, exit: u32) -> bool {
         *self.behind.entry((barrier, exit)).or_insert_with(|| {
             let start = block_start(program, exit);
-            start != exit && reaches(program, barrier + 1, start)
+            // In one straight piece with the barrier, what lies between them counts.
+            let between = (start..exit).contains(&barrier) && barrier + 1 < exit;
+            start != exit && (between || reaches(program, barrier + 1, start))
         })
     }
 }

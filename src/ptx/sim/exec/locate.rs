@@ -44,11 +44,13 @@ impl Ctx<'_> {
             return self.locate_cluster(address - windows.shared, windows.shared);
         }
         if address.wrapping_sub(windows.local) < windows.len {
-            let owner = ((address - windows.local) >> windows.thread_at.min(63)) as u32;
-            let start = windows.local + (u64::from(owner) << windows.thread_at.min(63));
+            // Addresses of 32 bits have no room for the thread.
+            let named = windows.thread_at < 63;
+            let owner = (address - windows.local) >> windows.thread_at;
+            let start = windows.local + if named { owner << windows.thread_at } else { 0 };
             let mut view = view(&layout.local, address - start, start, self.hall.shared)?;
             view.stride = layout.local_len;
-            view.owner = Some(owner);
+            view.owner = named.then_some(owner as u32);
             return Some(view);
         }
         if address.wrapping_sub(windows.constant) < windows.len {
@@ -105,9 +107,12 @@ impl Ctx<'_> {
 
     #[inline(always)]
     fn is_constant(&self, block: u32) -> bool {
-        let home = Home::Buffer(block);
-        let regions = self.program.layout.constant.regions();
-        !regions.is_empty() && regions.iter().any(|region| region.home == home)
+        self.program
+            .layout
+            .read_only
+            .get(block as usize)
+            .copied()
+            .unwrap_or(false)
     }
 
     /// Says in words where an address lies.
@@ -134,6 +139,8 @@ impl Ctx<'_> {
                 let (name, size) = (&region.name, region.size);
                 if offset >= 0 && (offset as u64) < size {
                     format!(": byte {offset} of {name}")
+                } else if offset as u64 == size {
+                    format!(": just behind the end of {name} ({size} bytes)")
                 } else if offset as u64 >= size && (offset as u64) - size < 1 << 19 {
                     format!(
                         ": {} bytes behind the end of {name} ({size} bytes)",

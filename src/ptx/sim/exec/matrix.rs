@@ -8,7 +8,7 @@ use super::access::addresses;
 use super::state::{Ctx, Split};
 use crate::ptx::diag::Level;
 use crate::ptx::num::matrix::{Fragment, transpose};
-use crate::ptx::num::tensor::{Scales, doubles};
+use crate::ptx::num::tensor::{Scales, densify, doubles};
 use smallvec::SmallVec;
 
 impl Ctx<'_> {
@@ -34,6 +34,14 @@ impl Ctx<'_> {
                     self.put_long(*row, value, split.mask);
                 }
             }
+            Matrix::Sparse(product, rows, metadata, selector) => {
+                let metadata = self.warp.file.words.get(*metadata as usize).copied();
+                let metadata = metadata.unwrap_or([0; 32]);
+                self.on_words(rows, split.mask, |[a, b, c], d| {
+                    product.apply(&densify(a, &metadata, *selector), b, c, d);
+                });
+            }
+            Matrix::Warpgroup(group) => self.warpgroup(group, split),
             Matrix::Scaled(scaled) => self.scaled(scaled, split.mask),
             Matrix::Transpose(d, a) => {
                 let value = self.words(&Rows::from_slice(&[*a])).first().map(transpose);
@@ -65,7 +73,8 @@ impl Ctx<'_> {
         self.report(fault.thread(self.thread(lane)));
     }
 
-    fn words(&self, rows: &Rows) -> SmallVec<[Words; 8]> {
+    /// What is in registers.
+    pub fn words(&self, rows: &Rows) -> SmallVec<[Words; 8]> {
         let file = &self.warp.file.words;
         rows.iter()
             .map(|row| file.get(*row as usize).copied().unwrap_or([0; 32]))
@@ -79,7 +88,8 @@ impl Ctx<'_> {
             .collect()
     }
 
-    fn put_word(&mut self, row: u32, value: &Words, mask: u32) {
+    /// Writes a register for some lanes.
+    pub fn put_word(&mut self, row: u32, value: &Words, mask: u32) {
         if let Some(to) = self.warp.file.words.get_mut(row as usize) {
             super::super::lanes::put(to, value, mask);
         }
@@ -118,7 +128,7 @@ impl Ctx<'_> {
     }
 
     /// What a lane reads there; zero where it may not.
-    fn read_lane(&mut self, access: &Access, address: u64, lane: usize, pc: u32) -> u128 {
+    pub fn read_lane(&mut self, access: &Access, address: u64, lane: usize, pc: u32) -> u128 {
         let size = u64::from(access.bytes);
         let Some(spot) = self.spot(access.space, address, size, lane, pc, false) else {
             return 0;

@@ -26,6 +26,7 @@ mod state;
 mod stuck;
 mod together;
 mod traffic;
+mod warpgroup;
 
 pub use grid::run;
 pub use state::{BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};

@@ -187,11 +187,16 @@ impl Ctx<'_> {
             _ => false,
         };
         let thread = self.thread(lane);
-        let fault = if foreign && space != Space::Generic {
-            let message = format!(
-                "{verb} {size} bytes at {address:#x}, which is no address of the {} space",
-                space.name()
-            );
+        let fault = if foreign {
+            let message = match space {
+                Space::Generic => format!(
+                    "{verb} {size} bytes at {address:#x}, which is no generic address: one of another space must be converted by `cvta`"
+                ),
+                _ => format!(
+                    "{verb} {size} bytes at {address:#x}, which is no address of the {} space",
+                    space.name()
+                ),
+            };
             Fault::new(codes::MEM007, Level::Error, self.site(pc), message)
         } else {
             let what = self.describe(space, address);
@@ -199,6 +204,14 @@ impl Ctx<'_> {
             Fault::new(codes::MEM002, Level::Error, self.site(pc), message)
         };
         self.report(fault.thread(thread).address(address));
+    }
+
+    /// Reports a load through the read-only path of what the kernel has written.
+    #[cold]
+    pub fn stale(&mut self, lane: usize, address: u64, pc: u32) {
+        let message = "reads through `.nc` what this kernel has written, and may get what was there before";
+        let fault = Fault::new(codes::MEM011, Level::Error, self.site(pc), message);
+        self.report(fault.thread(self.thread(lane)).address(address));
     }
 
     /// Reports an address that is no multiple of the access.

@@ -4,15 +4,24 @@ use super::super::lanes::{Slot, lanes};
 use super::super::program::Program;
 use super::state::{Ctx, Split};
 use crate::ptx::ir::Special;
+use crate::ptx::isa::Extent;
 use crate::ptx::types::Space;
 
 impl Ctx<'_> {
-    /// Fills the special registers that do not change.
-    pub fn set_specials(&mut self) {
+    /// Fills the special registers that do not change while a thread runs; not `all`, those that CTAs have their own of.
+    pub fn set_specials(&mut self, all: bool) {
         let program: &Program = self.program;
         for (special, slot) in &program.specials {
+            if !all && special.info().extent != Extent::Cta {
+                continue;
+            }
+            // All lanes have the same of what is not the thread's own.
+            let same = special.info().extent != Extent::Thread;
+            let mut value = self.special(*special, 0);
             for lane in 0..32 {
-                let value = self.special(*special, lane);
+                if !same {
+                    value = self.special(*special, lane);
+                }
                 self.warp.file.write(*slot, lane, value);
             }
         }

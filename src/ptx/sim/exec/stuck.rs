@@ -113,7 +113,12 @@ fn unfilled(program: &Program, world: &mut World, hall: &Hall, warps: &[Warp]) {
         Wait::Mbarrier => {
             let told = world.mbarriers.values().find(|bar| bar.pending > 0 || bar.bytes != 0);
             let (pending, bytes) = told.map_or((0, 0), |bar| (bar.pending, bar.bytes));
-            let code = if pending > 0 { codes::ASYNC006 } else { codes::ASYNC007 };
+            // In a later phase at which nobody has arrived, it is the wait that is for the wrong one.
+            let code = match told {
+                Some(bar) if bar.phase > 0 && bar.pending == bar.expected && bar.bytes == 0 => codes::ASYNC008,
+                _ if pending > 0 => codes::ASYNC006,
+                _ => codes::ASYNC007,
+            };
             (
                 code,
                 format!("waits for ever at an mbarrier: {pending} arrivals and {bytes} bytes are missing: deadlock"),

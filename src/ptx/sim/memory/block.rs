@@ -100,24 +100,38 @@ impl Block {
     /// Up to 16 bytes as a number, little end first; bytes outside are zero.
     #[inline(always)]
     pub fn load(&self, at: usize, len: usize) -> u128 {
-        let mut out = [0; 16];
-        if let Some(bytes) = self.bytes.get(at..at + len) {
-            for (to, from) in out.iter_mut().zip(bytes) {
-                *to = *from;
+        let Some(bytes) = self.bytes.get(at..at + len) else {
+            return 0;
+        };
+        // The usual sizes each in one step.
+        match (len, <[u8; 4]>::try_from(bytes), <[u8; 8]>::try_from(bytes)) {
+            (4, Ok(word), _) => u128::from(u32::from_le_bytes(word)),
+            (8, _, Ok(long)) => u128::from(u64::from_le_bytes(long)),
+            _ => {
+                let mut out = [0; 16];
+                let len = len.min(16);
+                out[..len].copy_from_slice(&bytes[..len]);
+                u128::from_le_bytes(out)
             }
         }
-        u128::from_le_bytes(out)
     }
 
     /// Writes up to 16 bytes; those outside are dropped.
     #[inline(always)]
     pub fn store(&mut self, at: usize, len: usize, value: u128) {
-        if let Some(bytes) = self.bytes.get_mut(at..at + len) {
-            for (to, from) in bytes.iter_mut().zip(value.to_le_bytes()) {
-                *to = from;
+        let Some(bytes) = self.bytes.get_mut(at..at + len) else {
+            return;
+        };
+        match len {
+            4 => bytes.copy_from_slice(&(value as u32).to_le_bytes()),
+            8 => bytes.copy_from_slice(&(value as u64).to_le_bytes()),
+            _ => {
+                let from = value.to_le_bytes();
+                let len = len.min(16);
+                bytes[..len].copy_from_slice(&from[..len]);
             }
-            self.mark(at, len);
         }
+        self.mark(at, len);
     }
 }
 

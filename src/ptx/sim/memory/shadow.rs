@@ -207,6 +207,19 @@ impl Shadow {
         }
     }
 
+    /// Whether anybody has stored to these bytes since the launch began.
+    #[inline(always)]
+    pub fn is_stored(&self, at: usize, len: usize) -> bool {
+        let range = at >> self.shift..((at + len - 1) >> self.shift) + 1;
+        let stored = |column: &Column| {
+            column
+                .tags
+                .get(range.clone())
+                .is_some_and(|tags| tags.iter().any(|tag| *tag != 0))
+        };
+        stored(&self.wrote) || stored(&self.atomic)
+    }
+
     fn granules(&self) -> usize {
         (self.len >> self.shift) + 1
     }
@@ -352,8 +365,10 @@ fn clear(column: &Column, run: Run, me: Tag) -> bool {
     };
     let order = Order::new(me);
     let mut fine = true;
-    for (nth, earlier) in tags.iter().enumerate() {
-        fine &= order.before(*earlier, me.lane((nth >> run.per) as u64));
+    let mut nth = 0;
+    while nth < tags.len() {
+        fine &= order.before(tags[nth], me.lane((nth >> run.per) as u64));
+        nth += 1;
     }
     fine
 }
@@ -362,8 +377,10 @@ fn clear(column: &Column, run: Run, me: Tag) -> bool {
 fn set(column: &mut Column, run: Run, me: Tag, pc: u32) {
     let range = run.first..run.first + run.count;
     if let Some(tags) = column.tags.get_mut(range.clone()) {
-        for (nth, tag) in tags.iter_mut().enumerate() {
-            *tag = me.lane((nth >> run.per) as u64);
+        let mut nth = 0;
+        while nth < tags.len() {
+            tags[nth] = me.lane((nth >> run.per) as u64);
+            nth += 1;
         }
     }
     if let Some(pcs) = column.pcs.get_mut(range) {

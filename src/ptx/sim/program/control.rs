@@ -26,6 +26,11 @@ impl Decoder<'_> {
             "atom" | "red" if inst.op.has("async") => self.asynchronous(inst),
             "atom" | "red" => self.atomic(inst),
             "prefetch" | "prefetchu" | "applypriority" | "nanosleep" | "pmevent" | "brkpt" => self.nothing(),
+            // How the cache is to treat data means nothing here.
+            "createpolicy" => {
+                let (d, zero) = (self.dest(inst, Type::U64)?, self.constant(0, 64));
+                self.copy(d, zero)
+            }
             "add" | "sub" if inst.op.has("cc") => self.carrying(inst),
             "addc" | "subc" | "madc" => self.carrying(inst),
             "mad" if inst.op.has("cc") => self.carrying(inst),
@@ -90,6 +95,7 @@ impl Decoder<'_> {
             "setp" => self.setp(inst),
             "set" => self.set(inst),
             "testp" => self.testp(inst),
+            "wgmma" => self.warpgroup(inst),
             "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => self.matrix(inst),
             "cp" | "mbarrier" => self.asynchronous(inst),
             "griddepcontrol" | "setmaxnreg" => self.nothing(),

@@ -94,7 +94,7 @@ impl Decoder<'_> {
         true
     }
 
-    /// To and from packed pairs: the first of two sources goes to the upper half.
+    /// To and from packed values: the first of several sources goes to the top.
     fn cvt_packed(&mut self, inst: &Inst, convert: Convert) -> Result<(), Refused> {
         let (to, from) = (convert.to, convert.from);
         let one = Convert {
@@ -102,11 +102,12 @@ impl Decoder<'_> {
             from: element(from).unwrap_or(from),
             ..convert
         };
-        packed::pack(&one, &[0]).ok_or("a conversion of this kind")?;
         let (d, a) = (self.dest(inst, to)?, self.arg(inst, 1, from)?);
         if element(from).is_some() {
+            packed::repack(&one, 0, 2).ok_or("a conversion of this kind")?;
             self.lanewise1(d, a, move |a| packed::repack(&one, a, 2).unwrap_or(0));
         } else {
+            packed::pack(&one, &[0, 0]).ok_or("a conversion of this kind")?;
             let b = self.arg(inst, 2, from)?;
             self.lanewise2(d, a, b, move |a, b| packed::pack(&one, &[a, b]).unwrap_or(0));
         }

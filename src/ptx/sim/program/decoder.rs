@@ -68,6 +68,7 @@ pub fn decode(module: &Module, kernel: FuncId, dynamic: u64) -> Result<Program, 
             accesses: Vec::new(),
             rares: Vec::new(),
             matrices: Vec::new(),
+            watched: Vec::new(),
             names: Vec::new(),
             file: File {
                 words: vec![[0; 32]],
@@ -98,6 +99,7 @@ pub fn decode(module: &Module, kernel: FuncId, dynamic: u64) -> Result<Program, 
             decoder.routine(function, body)?;
         }
     }
+    decoder.out.watched = decoder.out.find_watched();
     Ok(decoder.out)
 }
 
@@ -213,6 +215,14 @@ impl<'m> Decoder<'m> {
         let guard = std::mem::replace(&mut self.guard, (super::operand::ALWAYS, 0));
         self.push(ins);
         self.guard = guard;
+    }
+
+    /// Adds an instruction under another guard.
+    pub(super) fn push_under(&mut self, ins: Ins, (guard, inverted): (u32, bool)) {
+        let flip = if inverted { u32::MAX } else { 0 };
+        let own = std::mem::replace(&mut self.guard, (guard, flip));
+        self.push(ins);
+        self.guard = own;
     }
 
     /// Adds something rare.

@@ -1,10 +1,11 @@
 //! Registers that some path reads before it writes them are watched while threads run; of the others it is known that they
 //! are written in time.
 
-use super::decoder::{Decoder, Refused};
+use super::decoder::{Decoder, Refused, pred};
 use super::{Ins, Op};
 use crate::ptx::flow::{Cfg, Liveness};
-use crate::ptx::ir::{Body, Inst, InstId, Module, RegId};
+use crate::ptx::ir::{Body, Inst, InstId, Module, Operand, RegId};
+use crate::ptx::types::Type;
 use rustc_hash::FxHashMap;
 
 /// The watched registers of a function, each with the predicate that says in which lanes it is written.
@@ -83,11 +84,16 @@ impl Decoder<'_> {
         if clears(inst) {
             return Ok(());
         }
-        let mut regs = Vec::new();
-        let unguarded = Inst {
+        let mut unguarded = Inst {
             guard: None,
             ..inst.clone()
         };
+        if inst.op.base() == "wgmma" {
+            self.check_accumulator(inst)?;
+            unguarded.operands.truncate(0);
+            unguarded.operands.extend(inst.operands.iter().skip(1).cloned());
+        }
+        let mut regs = Vec::new();
         unguarded.uses(&mut |reg| regs.push(reg));
         for reg in regs {
             if let Some((a, b)) = self.watch(reg) {
@@ -96,6 +102,31 @@ impl Decoder<'_> {
                     b,
                     ..Ins::plain(Op::Check)
                 });
+            }
+        }
+        Ok(())
+    }
+
+    /// The accumulator of `wgmma` is read only where its scale says so.
+    fn check_accumulator(&mut self, inst: &Inst) -> Result<(), Refused> {
+        let scale = match inst.operands.get(3) {
+            Some(scale @ (Operand::Reg(_) | Operand::Not(_))) => pred(self.source(scale, Type::Pred)?)?,
+            Some(scale) if scale.as_int() == Some(0) => return Ok(()),
+            _ => (super::operand::ALWAYS, false),
+        };
+        let mut regs = Vec::new();
+        inst.operands
+            .iter()
+            .take(1)
+            .for_each(|d| d.for_each_reg(&mut |reg| regs.push(reg)));
+        for reg in regs {
+            if let Some((a, b)) = self.watch(reg) {
+                let check = Ins {
+                    a,
+                    b,
+                    ..Ins::plain(Op::Check)
+                };
+                self.push_under(check, scale);
             }
         }
         Ok(())

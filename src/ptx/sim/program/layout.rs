@@ -43,6 +43,8 @@ pub struct Layout {
     pub local: Map,
     /// What `.global` and `.const` variables hold at first.
     pub blocks: Vec<Block>,
+    /// Which of them are constants.
+    pub read_only: Vec<bool>,
     /// Bytes of shared memory.
     pub shared_len: u64,
     /// Bytes of dynamic shared memory.
@@ -78,6 +80,7 @@ impl Layout {
             param: Map::narrow(1, 0, 1 << 12),
             local: Map::narrow(1, 0, 1 << 12),
             blocks: Vec::new(),
+            read_only: Vec::new(),
             shared_len: 0,
             dynamic,
             local_len: 0,
@@ -190,6 +193,7 @@ impl Layout {
         let block = self.blocks.len();
         let home = Home::Buffer(block as u32);
         self.blocks.push(Block::new(vec![0; size as usize]));
+        self.read_only.push(variable.space == Space::Const);
         let map = match variable.space {
             Space::Global => &mut self.global,
             _ => &mut self.constant,
@@ -234,6 +238,7 @@ impl Layout {
                 }
                 InitValue::Imm(imm) => immediate(*imm, variable.ty),
                 InitValue::Symbol(symbol) => self.symbol_value(module, symbol)?,
+                InitValue::Field(field) => return Err(format!("a texture, sampler or surface with `{field}`")),
             };
             for (to, from) in place.iter_mut().zip(number.to_le_bytes()) {
                 *to = from;

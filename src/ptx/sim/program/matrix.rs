@@ -3,6 +3,7 @@
 use super::super::lanes::Slot;
 use super::decoder::{Decoder, Refused, long, word};
 use super::memory::order;
+use super::warpgroup::Warpgroup;
 use super::{Access, Extend, Rare, Together};
 use crate::ptx::ir::{Inst, Operand};
 use crate::ptx::num::Round;
@@ -22,8 +23,12 @@ pub type Fragments = [Rows; 4];
 pub enum Matrix {
     /// A product of elements of at most 32 bits.
     Product(Product, Fragments),
+    /// A product whose left factor is sparse: the row of the metadata, and the selector.
+    Sparse(Product, Fragments, u32, u32),
     /// A product with scales.
     Scaled(Box<Scaled>),
+    /// A warp's part of a product of four warps.
+    Warpgroup(Box<Warpgroup>),
     /// A product of doubles.
     Doubles(Shape, Round, Fragments),
     /// Four products at once.
@@ -96,15 +101,20 @@ impl Decoder<'_> {
             }
             _ => self.eights(inst)?,
         };
+        self.whole_warp(matrix);
+        Ok(())
+    }
+
+    /// Adds something that all lanes of a warp do together.
+    pub(super) fn whole_warp(&mut self, matrix: Matrix) {
         let at = self.out.matrices.len() as u32;
         self.out.matrices.push(matrix);
         let all = self.constant(u64::from(u32::MAX), 32);
         self.rare(Rare::Together(Together::Matrix(at), Some(all)));
-        Ok(())
     }
 
     /// The rows that an operand names, all of 64 bits or all of less.
-    fn rows(&mut self, inst: &Inst, at: usize, ty: Type, written: bool) -> Result<Rows, Refused> {
+    pub(super) fn rows(&mut self, inst: &Inst, at: usize, ty: Type, written: bool) -> Result<Rows, Refused> {
         let operand = self.operand(inst, at)?;
         let slots: Vec<Slot> = match operand {
             Operand::Vector(parts) => {
@@ -139,10 +149,7 @@ impl Decoder<'_> {
         if inst.op.has("block_scale") && !inst.op.mods().any(|name| name.starts_with("sp")) {
             return self.scaled(inst);
         }
-        let odd = |name: &&str| name.starts_with("sp") || *name == "block_scale";
-        if let Some(name) = inst.op.mods().find(odd) {
-            return Err(format!("`.{name}`"));
-        }
+        let sparse = inst.op.mods().find(|name| name.starts_with("sp"));
         let satfinite = inst.op.has("satfinite");
         let shape = inst.op.mods().find_map(Shape::from_name).ok_or("its shape")?;
         let [d, a, b, c] = match *inst.op.types.as_slice() {
@@ -186,7 +193,16 @@ impl Decoder<'_> {
             satfinite,
             bits: if inst.op.has("and") { BitOp::And } else { BitOp::Xor },
         };
-        Ok(Matrix::Product(product, fragments))
+        let Some(sparse) = sparse else {
+            return Ok(Matrix::Product(product, fragments));
+        };
+        // How other shapes hold their metadata the ISA shows in figures only.
+        if inst.op.has("block_scale") || product.slot != 16 || shape.k != 16 {
+            return Err(format!("`.{sparse}` of this shape and type"));
+        }
+        let metadata = word(self.arg(inst, 4, Type::B32)?)?;
+        let selector = inst.operands.get(5).and_then(Operand::as_int).ok_or("its selector")?;
+        Ok(Matrix::Sparse(product, fragments, metadata, selector as u32))
     }
 
     /// `mma` with `.block_scale`.
@@ -253,6 +269,7 @@ impl Decoder<'_> {
             regs: SmallVec::new(),
             extend: Extend::Zero,
             order: order(inst),
+            read_only: false,
         })
     }
 

@@ -83,6 +83,7 @@ impl Decoder<'_> {
                 _ => Extend::Zero,
             },
             order: order(inst),
+            read_only: inst.op.has("nc"),
         })
     }
 

@@ -22,6 +22,7 @@ mod memory;
 mod moves;
 mod operand;
 mod video;
+mod warpgroup;
 mod warps;
 
 pub use asynchronous::{Async, Mbarrier, Place, Signal};
@@ -30,7 +31,9 @@ pub use decoder::decode;
 pub use layout::{Layout, ParamSpec};
 pub use matrix::{Fragments, Matrix, Rows, Scaled, Tile};
 pub use memory::SpaceOp;
+
 pub use operand::ALWAYS;
+pub use warpgroup::{Factor, Warpgroup};
 
 use super::fault::Site;
 use super::lanes::{File, Slot};
@@ -181,6 +184,8 @@ pub struct Access {
     pub extend: Extend,
     /// Ordering.
     pub order: Order,
+    /// Whether it goes through the read-only path (`.nc`).
+    pub read_only: bool,
 }
 
 /// What an atomic makes of an old value and its operands.
@@ -335,6 +340,8 @@ pub struct Program {
     pub rares: Vec<Rare>,
     /// Matrix instructions.
     pub matrices: Vec<Matrix>,
+    /// The predicates that say where watched registers are written.
+    pub watched: Vec<u32>,
     /// Names of registers whose first write is watched.
     pub names: Vec<String>,
     /// The registers of a warp before it starts: constants are set.
@@ -369,8 +376,8 @@ pub struct Routine {
 }
 
 impl Program {
-    /// The predicates that say where watched registers are written.
-    pub fn watched(&self) -> Vec<u32> {
+    /// Finds the predicates that say where watched registers are written.
+    fn find_watched(&self) -> Vec<u32> {
         let marks = self.code.iter().filter(|ins| ins.op == Op::Mark).map(|ins| ins.d);
         let checks = self.code.iter().filter(|ins| ins.op == Op::Check).map(|ins| ins.a);
         let mut all: Vec<u32> = marks.chain(checks).collect();

@@ -51,9 +51,9 @@ impl Decoder<'_> {
     }
 
     /// A register and what of it the operand names.
-    fn selected(&mut self, inst: &Inst, at: usize) -> Result<(Slot, Option<&'static str>), Refused> {
+    fn selected(&mut self, inst: &Inst, at: usize) -> Result<(Slot, Option<String>), Refused> {
         match self.operand(inst, at)? {
-            Operand::Part(reg, component) => Ok((self.register(*reg, 0)?, Some(component.name()))),
+            Operand::Part(reg, component) => Ok((self.register(*reg, 0)?, Some(component.to_string()))),
             _ if at == 0 => Ok((self.dest(inst, Type::U32)?, None)),
             _ => Ok((self.arg(inst, at, Type::U32)?, None)),
         }
@@ -61,7 +61,7 @@ impl Decoder<'_> {
 
     fn part(&mut self, inst: &Inst, at: usize) -> Result<(Slot, Part), Refused> {
         let (slot, name) = self.selected(inst, at)?;
-        let part = name.map_or(Some(Part::Word), Part::from_name);
+        let part = name.map_or(Some(Part::Word), |name| Part::from_name(&name));
         Ok((slot, part.ok_or("a part of this kind")?))
     }
 
@@ -129,8 +129,8 @@ impl Decoder<'_> {
         } else {
             ("b3210", "b7654")
         };
-        let lanes = |name: Option<&str>, default| {
-            Simd::lanes_from_name(name.unwrap_or(default)).ok_or("a selector of this kind")
+        let lanes = |name: Option<String>, default| {
+            Simd::lanes_from_name(name.as_deref().unwrap_or(default)).ok_or("a selector of this kind")
         };
         let simd = Simd {
             op,
@@ -140,7 +140,7 @@ impl Decoder<'_> {
             b_signed,
             sat: inst.op.has("sat"),
             add: inst.op.has("add"),
-            mask: Simd::mask_from_name(mask.unwrap_or(first)).ok_or("a mask of this kind")?,
+            mask: Simd::mask_from_name(mask.as_deref().unwrap_or(first)).ok_or("a mask of this kind")?,
             a: lanes(a_lanes, first)?,
             b: lanes(b_lanes, second)?,
         };

@@ -17,11 +17,9 @@ impl Decoder<'_> {
                 Ok(())
             }
             "bar" | "barrier" => self.barrier(inst),
-            "membar" => {
-                self.rare(Rare::Fence(!inst.op.has("cta")));
-                Ok(())
-            }
-            "fence" => {
+            // What orders the proxies says nothing of threads.
+            "membar" | "fence" if inst.op.mods().any(|name| name.starts_with("proxy")) => self.nothing(),
+            "membar" | "fence" => {
                 self.rare(Rare::Fence(!inst.op.has("cta")));
                 Ok(())
             }

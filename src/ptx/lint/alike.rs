@@ -1,0 +1,458 @@
+//! Functions that are the same but for names are linted once: what is found in the first is told of the others.
+//!
+//! Large modules are full of instances of a template. The rules run on a module in which the later ones are empty; each
+//! finding in the first is then moved, place by place, to where the same words stand in the others. Where that cannot be done
+//! word for word, all of the module is linted as it stands.
+
+use crate::ptx::analysis::{Call, Callee, Renaming, Twins};
+use crate::ptx::diag::{Diag, Edit, Fix, Related};
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Module};
+use crate::ptx::parse::{FunctionSpans, HeaderSpans, Parsed, Spans};
+use crate::ptx::source::{Span, line_starts};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
+
+/// Instructions below which nothing is gained.
+const LEAST: usize = 2000;
+
+/// A module in which functions that others are the same as have an empty body.
+pub(super) struct Alike {
+    /// The module.
+    pub(super) reduced: Parsed,
+    /// Per function that is left out, the one that it is the same as, and what to rename.
+    twins: Vec<(FuncId, FuncId, Renaming)>,
+}
+
+impl Alike {
+    /// Looks for functions that are the same; `None` where there are few, or the text has faults.
+    pub(super) fn find(parsed: &Parsed) -> Option<Self> {
+        Self::find_in(parsed, LEAST)
+    }
+
+    fn find_in(parsed: &Parsed, least: usize) -> Option<Self> {
+        let module = &parsed.module;
+        let size = |function: &Function| function.body.as_ref().map_or(0, |body| body.insts.len());
+        let all: usize = module.functions.iter().map(size).sum();
+        if all < least || !parsed.diags.is_empty() {
+            return None;
+        }
+        let mut twins = Twins::new(module);
+        let mut found: Vec<(FuncId, FuncId, Renaming)> = (0..module.functions.len() as u32)
+            .map(FuncId)
+            .filter_map(|id| twins.first(id).map(|(first, renaming)| (id, first, renaming)))
+            .collect();
+        keep_called_alike(module, &mut found);
+        let left_out: usize = found.iter().map(|(id, ..)| size(module.function(*id))).sum();
+        if left_out * 2 < all {
+            return None;
+        }
+        let gone: FxHashSet<FuncId> = found.iter().map(|(id, ..)| *id).collect();
+        Some(Self {
+            reduced: reduce(parsed, &gone),
+            twins: found,
+        })
+    }
+
+    /// The findings of the reduced module with those of the functions that were left out; `None` where a finding cannot be moved.
+    pub(super) fn complete(&self, parsed: &Parsed, text: &str, findings: Vec<Diag>) -> Option<Vec<Diag>> {
+        let whole = |id: FuncId| parsed.spans.functions.get(id.index()).map(|spans| spans.whole);
+        let gone: Vec<Span> = self.twins.iter().filter_map(|(id, ..)| whole(*id)).collect();
+        let in_gone = |diag: &Diag| {
+            let at = gone.partition_point(|span| span.start <= diag.span.start);
+            at.checked_sub(1)
+                .and_then(|at| gone.get(at))
+                .is_some_and(|span| diag.span.start < span.end)
+        };
+        // What empty bodies are taken for is no finding.
+        let kept: Vec<Diag> = findings.into_iter().filter(|diag| !in_gone(diag)).collect();
+        let mut by_function: FxHashMap<FuncId, Vec<&Diag>> = FxHashMap::default();
+        for diag in &kept {
+            let functions = &parsed.spans.functions;
+            let at = functions.partition_point(|spans| spans.whole.start <= diag.span.start);
+            let inside = at
+                .checked_sub(1)
+                .filter(|at| diag.span.start < functions[*at].whole.end);
+            if let Some(at) = inside {
+                by_function.entry(FuncId(at as u32)).or_default().push(diag);
+            }
+        }
+        if self.concerns_others(parsed, &kept) {
+            return None;
+        }
+        let lines = OnceCell::new();
+        let mut moved = Vec::new();
+        for (id, first, renaming) in &self.twins {
+            let told = by_function.get(first).map_or(&[][..], Vec::as_slice);
+            let local = told.iter().filter(|diag| !is_told_once(diag));
+            let mut mover: Option<Mover> = None;
+            for diag in local {
+                let mover = match &mut mover {
+                    Some(mover) => mover,
+                    None => mover.insert(Mover::new(parsed, text, (*first, *id), renaming, &lines)?),
+                };
+                moved.push(mover.diag(diag)?);
+            }
+        }
+        Some(kept.into_iter().chain(moved).collect())
+    }
+
+    /// Whether a finding stands at a variable outside of functions that has another one in its place elsewhere.
+    fn concerns_others(&self, parsed: &Parsed, findings: &[Diag]) -> bool {
+        let renamed = self.twins.iter().flat_map(|(.., renaming)| renaming.symbols());
+        let starts: FxHashSet<u32> = renamed
+            .filter(|(a, b)| a != b)
+            .filter_map(|(a, _)| parsed.spans.symbols.get(a.index()).map(|span| span.start))
+            .collect();
+        let functions = &parsed.spans.functions;
+        let outside = |diag: &&Diag| {
+            let at = functions.partition_point(|spans| spans.whole.start <= diag.span.start);
+            at.checked_sub(1)
+                .is_none_or(|at| functions[at].whole.end <= diag.span.start)
+        };
+        findings
+            .iter()
+            .filter(outside)
+            .any(|diag| starts.contains(&diag.span.start))
+    }
+}
+
+/// Whether legality says it once for all of the module.
+fn is_told_once(diag: &Diag) -> bool {
+    diag.code.id.starts_with("GATE")
+}
+
+/// Device functions count only where their callers are the same, too: what is known of arguments comes from there.
+fn keep_called_alike(module: &Module, found: &mut Vec<(FuncId, FuncId, Renaming)>) {
+    let mut callers: FxHashMap<FuncId, FxHashSet<FuncId>> = FxHashMap::default();
+    for (id, function) in (0..).map(FuncId).zip(&module.functions) {
+        for call in function.body.iter().flat_map(|body| Call::all(module, body)) {
+            if let Callee::Known(callee) = call.callee {
+                callers.entry(callee).or_default().insert(id);
+            }
+        }
+    }
+    let none = FxHashSet::default();
+    loop {
+        let firsts: FxHashMap<FuncId, FuncId> = found.iter().map(|(id, first, _)| (*id, *first)).collect();
+        let before = found.len();
+        found.retain(|(id, first, renaming)| {
+            // What calls a function that stays must stay, too: who calls it is what is known of its arguments.
+            let mut called = renaming.functions().filter(|(a, b)| a != b && b != id);
+            if !called.all(|(_, b)| firsts.contains_key(&b)) {
+                return false;
+            }
+            if module.function(*id).kind == FunctionKind::Entry {
+                return true;
+            }
+            let of = |id: &FuncId| callers.get(id).unwrap_or(&none);
+            let moved: Option<FxHashSet<FuncId>> = of(id).iter().map(|caller| firsts.get(caller).copied()).collect();
+            moved.is_some_and(|moved| moved == *of(first))
+        });
+        if found.len() == before {
+            return;
+        }
+    }
+}
+
+/// The module with these functions empty.
+fn reduce(parsed: &Parsed, gone: &FxHashSet<FuncId>) -> Parsed {
+    let module = &parsed.module;
+    let ids = || (0..).map(FuncId);
+    let functions = ids()
+        .zip(&module.functions)
+        .map(|(id, function)| match gone.contains(&id) {
+            true => Function {
+                body: Some(Body::default()),
+                params: function.params.clone(),
+                results: function.results.clone(),
+                attrs: function.attrs.clone(),
+                ..*function
+            },
+            false => function.clone(),
+        });
+    let spans = ids().zip(&parsed.spans.functions).map(|(id, spans)| {
+        let bare = FunctionSpans {
+            whole: spans.whole,
+            name: spans.name,
+            attrs: spans.attrs.clone(),
+            ..FunctionSpans::default()
+        };
+        match gone.contains(&id) {
+            true => bare,
+            false => FunctionSpans {
+                stmts: spans.stmts.clone(),
+                insts: spans.insts.clone(),
+                labels: spans.labels.clone(),
+                ..bare
+            },
+        }
+    });
+    Parsed {
+        module: Module {
+            header: module.header.clone(),
+            items: module.items.clone(),
+            functions: functions.collect(),
+            symbols: module.symbols.clone(),
+        },
+        spans: Spans {
+            header: HeaderSpans {
+                version: parsed.spans.header.version,
+                target: parsed.spans.header.target,
+                address_size: parsed.spans.header.address_size,
+            },
+            symbols: parsed.spans.symbols.clone(),
+            functions: spans.collect(),
+        },
+        comments: Vec::new(),
+        diags: Vec::new(),
+    }
+}
+
+/// Moves findings from one function to another.
+struct Mover<'a> {
+    text: &'a str,
+    from: &'a FunctionSpans,
+    to: &'a FunctionSpans,
+    /// Words that are not the same in both.
+    words: Vec<(&'a str, &'a str)>,
+    /// Where lines start, once that is asked for.
+    lines: &'a OnceCell<Vec<u32>>,
+}
+
+impl<'a> Mover<'a> {
+    fn new(
+        parsed: &'a Parsed,
+        text: &'a str,
+        ids: (FuncId, FuncId),
+        renaming: &Renaming,
+        lines: &'a OnceCell<Vec<u32>>,
+    ) -> Option<Self> {
+        let (from, to) = ids;
+        let module = &parsed.module;
+        let (first, second) = (module.function(from), module.function(to));
+        let mut words: Vec<(&str, &str)> = renaming
+            .symbols()
+            .map(|(a, b)| (module.name(a), module.name(b)))
+            .chain([(module.name(first.symbol), module.name(second.symbol))])
+            .filter(|(a, b)| a != b)
+            .collect();
+        let labels = first.body.as_ref()?.labels.iter().zip(&second.body.as_ref()?.labels);
+        words.extend(
+            labels
+                .map(|(a, b)| (a.name.as_str(), b.name.as_str()))
+                .filter(|(a, b)| a != b),
+        );
+        words.sort_unstable();
+        words.dedup();
+        Some(Self {
+            text,
+            from: parsed.spans.functions.get(from.index())?,
+            to: parsed.spans.functions.get(to.index())?,
+            words,
+            lines,
+        })
+    }
+
+    fn diag(&self, diag: &Diag) -> Option<Diag> {
+        let related = diag.related.iter().map(|related| {
+            Some(Related {
+                span: self.span(related.span)?,
+                message: self.string(&related.message)?,
+            })
+        });
+        let edit = |edit: &Edit| {
+            Some(Edit {
+                span: self.span(edit.span)?,
+                text: self.string(&edit.text)?,
+            })
+        };
+        let fix = |fix: &Fix| {
+            Some(Fix {
+                applicability: fix.applicability,
+                edits: fix.edits.iter().map(edit).collect::<Option<_>>()?,
+            })
+        };
+        Some(Diag {
+            code: diag.code,
+            level: diag.level,
+            message: self.string(&diag.message)?,
+            span: self.span(diag.span)?,
+            label: self.string(&diag.label)?,
+            related: related.collect::<Option<_>>()?,
+            notes: diag.notes.iter().map(|note| self.string(note)).collect::<Option<_>>()?,
+            help: match &diag.help {
+                Some(help) => Some(self.string(help)?),
+                None => None,
+            },
+            fix: match &diag.fix {
+                Some(known) => Some(fix(known)?),
+                None => None,
+            },
+        })
+    }
+
+    /// The same place in the other function: within an instruction, or its name.
+    fn span(&self, span: Span) -> Option<Span> {
+        if span == self.from.name {
+            return Some(self.to.name);
+        }
+        let at = self
+            .from
+            .insts
+            .partition_point(|inst| inst.start <= span.start)
+            .checked_sub(1)?;
+        let (from, to) = (self.from.insts.get(at)?, self.to.insts.get(at)?);
+        if span.end > from.end {
+            return None;
+        }
+        let moved = Span {
+            start: to.start + (span.start - from.start),
+            end: to.start + (span.end - from.start),
+        };
+        let words = |start: u32, end: u32| self.text.get(start as usize..end as usize);
+        if span == *from {
+            return Some(*to);
+        }
+        // What stands in front of it, and itself, must be the same letter for letter.
+        let same = words(from.start, span.end)? == words(to.start, moved.end)?;
+        same.then_some(moved)
+    }
+
+    /// The words with the other function's names and lines; `None` where a line is none of an instruction.
+    fn string(&self, text: &str) -> Option<String> {
+        let named = self.named(text);
+        if named.contains("lines ") {
+            return None;
+        }
+        if !named.contains("line ") {
+            return Some(named);
+        }
+        let mut moved = String::with_capacity(named.len());
+        let mut rest = named.as_str();
+        while let Some(at) = rest.find("line ") {
+            let (before, behind) = rest.split_at(at + 5);
+            moved.push_str(before);
+            let end = behind
+                .find(|letter: char| !letter.is_ascii_digit())
+                .unwrap_or(behind.len());
+            let (digits, behind) = behind.split_at(end);
+            if let Ok(line) = digits.parse() {
+                moved.push_str(&self.line(line)?.to_string());
+            }
+            rest = behind;
+        }
+        moved.push_str(rest);
+        Some(moved)
+    }
+
+    /// The line of the instruction that stands in the place of the first on this line.
+    fn line(&self, line: usize) -> Option<usize> {
+        let starts = self.lines.get_or_init(|| line_starts(self.text));
+        let (start, end) = (
+            *starts.get(line.checked_sub(1)?)?,
+            starts.get(line).copied().unwrap_or(u32::MAX),
+        );
+        let at = self.from.insts.partition_point(|inst| inst.start < start);
+        self.from.insts.get(at).filter(|inst| inst.start < end)?;
+        let moved = self.to.insts.get(at)?.start;
+        Some(starts.partition_point(|start| *start <= moved))
+    }
+
+    fn named(&self, text: &str) -> String {
+        let is_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$' | '%' | '.');
+        if self.words.iter().all(|(from, _)| !text.contains(from)) {
+            return text.to_owned();
+        }
+        let mut moved = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(letter) = rest.chars().next() {
+            let end = rest.find(|letter| !is_word(letter)).unwrap_or(rest.len());
+            let (word, behind) = rest.split_at(end.max(letter.len_utf8()));
+            let new = self.words.iter().find(|(from, _)| *from == word);
+            moved.push_str(new.map_or(word, |(_, to)| to));
+            rest = behind;
+        }
+        moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::lint::{Options, Selection, run_all};
+    use crate::ptx::parse::parse;
+
+    /// The text with each word that is one of these under a name of the copy's own.
+    fn renamed(text: &str, names: &[String], copy: u32) -> String {
+        let is_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$' | '%');
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(letter) = rest.chars().next() {
+            let end = rest.find(|letter| !is_word(letter)).unwrap_or(rest.len());
+            let (word, behind) = rest.split_at(end.max(letter.len_utf8()));
+            out.push_str(word);
+            if names.iter().any(|name| name == word) {
+                out.push_str(&format!("_c{copy}"));
+            }
+            rest = behind;
+        }
+        out
+    }
+
+    /// The module with its body three times over.
+    fn thrice(text: &str) -> String {
+        let parsed = parse(text);
+        let named = |symbol: &crate::ptx::ir::Symbol| symbol.name.to_string();
+        let names: Vec<String> = parsed.module.symbols.iter().map(named).collect();
+        let at = text.find(".address_size 64").unwrap() + ".address_size 64".len();
+        let (head, body) = text.split_at(at);
+        let copies: String = (0..3).map(|copy| renamed(body, &names, copy)).collect();
+        format!("{head}\n{copies}")
+    }
+
+    #[test]
+    fn what_is_found_once_is_found_in_each() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        let files = [
+            "compiled/nvcc_gemm_sm_80.ptx",
+            "compiled/nvcc_hist_sm_80.ptx",
+            "compiled/nvcc_reduce_sm_75.ptx",
+            "compiled/nvcc_diverge_sm_75.ptx",
+            "compiled/nvcc_math_sm_75.ptx",
+            "compiled/nvcc_cpasync_sm_80.ptx",
+            "compiled/nvcc_local_sm_80.ptx",
+            "compiled/clang_a_sm_86.ptx",
+            "lint/branch.ptx",
+            "lint/masks.ptx",
+            "lint/calls.ptx",
+            "lint/loop.ptx",
+        ];
+        let options = Options {
+            selection: Selection::all(),
+            ..Options::default()
+        };
+        let mut told = 0;
+        for file in files {
+            let text = thrice(&std::fs::read_to_string(folder.join(file)).unwrap());
+            let parsed = parse(&text);
+            let Some(alike) = Alike::find_in(&parsed, 0) else {
+                assert!(!parsed.diags.is_empty(), "{file}: nothing is alike");
+                continue;
+            };
+            let findings = run_all(&alike.reduced, &text, &options);
+            let Some(mut complete) = alike.complete(&parsed, &text, findings) else {
+                continue;
+            };
+            let mut plain = run_all(&parsed, &text, &options);
+            let key = |diag: &Diag| (diag.span.start, diag.code.id, diag.message.clone());
+            complete.sort_by_key(key);
+            plain.sort_by_key(key);
+            for (a, b) in complete.iter().zip(&plain) {
+                assert_eq!(a, b, "{file}");
+            }
+            assert_eq!(complete.len(), plain.len(), "{file}");
+            told += 1;
+        }
+        assert!(told >= files.len() / 2, "{told}");
+    }
+}
