@@ -71,7 +71,9 @@ fn what_is_wrong_with_a_contract_is_said_with_its_place() {
         };
         all.push_str(&format!("{to}\n    {what}\n"));
     }
-    insta::assert_snapshot!("contract_errors", all);
+    insta::with_settings!({ snapshot_path => "../snapshots" }, {
+        insta::assert_snapshot!("contract_errors", all);
+    });
 }
 
 #[test]
