@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "contracts/compiled.rs"]
+mod compiled;
 #[path = "contracts/files.rs"]
 mod files;
 #[path = "contracts/foreign.rs"]

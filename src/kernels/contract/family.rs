@@ -84,7 +84,7 @@ impl Family {
 
     fn scale(self, at: usize, random: &mut Random) -> f64 {
         let scale = 0.01 + random.unit();
-        if self == Family::Zeros && at % 3 == 0 {
+        if self == Family::Zeros && at.is_multiple_of(3) {
             0.0
         } else {
             scale

@@ -410,7 +410,8 @@ fn claim(node: Spanned<Node>, reference: &Reference, shapes: &[Shape]) -> Result
     let at = output.referenced;
     let output = word(&output)?;
     let is_output = |operand: &super::reference::Operand| operand.name == output;
-    if !reference.outputs.iter().any(is_output) && !(reference.name == ELEMENTWISE && output == "out") {
+    let is_known = reference.outputs.iter().any(is_output) || (reference.name == ELEMENTWISE && output == "out");
+    if !is_known {
         return Err(YamlError::new(
             format!("`{}` has no output `{output}`", reference.name),
             at,

@@ -156,3 +156,6 @@ fn named<const N: usize>(outputs: [(&str, Vec<f64>); N]) -> Named {
         .map(|(name, values)| (name.to_owned(), values))
         .collect()
 }
+
+#[cfg(test)]
+mod tests;
