@@ -48,6 +48,30 @@ fn a_kernel_keeps_its_contract_and_its_mutants_do_not() {
 }
 
 #[test]
+fn stores_that_go_elsewhere_are_told_from_those_that_are_not_followed() {
+    let contract = read(CONTRACT).unwrap();
+    let strays = |text: &str| {
+        let proof = prove(&contract, text);
+        let strays: Vec<_> = proof
+            .strays
+            .iter()
+            .map(|stray| (stray.certain, stray.why.clone()))
+            .collect();
+        (strays, broken(&contract, &proof))
+    };
+    assert_eq!(strays(TEXT), (vec![], vec![]));
+    let through_memory = TEXT.replace(
+        "ld.param.u64 %rd3, [out];",
+        ".local .b64 slot; ld.param.u64 %rd3, [out]; st.local.u64 [slot], %rd3; ld.local.u64 %rd3, [slot];",
+    );
+    let (found, broken) = strays(&through_memory);
+    assert_eq!(found, vec![(false, "its address was read from memory".to_owned()); 2]);
+    assert_eq!(broken, [""; 0]);
+    let (found, _) = strays(&TEXT.replace("add.u64 %rd7, %rd3, %rd4;", "add.u64 %rd7, %rd1, %rd4;"));
+    assert_eq!(found, vec![(true, "its address is made of `x`".to_owned()); 2]);
+}
+
+#[test]
 fn what_cannot_be_tried_is_no_pass() {
     let contract = read(CONTRACT).unwrap();
     let stops = |text: &str| prove(&contract, text).stops;

@@ -5,7 +5,7 @@ use crate::cli::Outcome;
 use crate::cli::output::printable;
 use crate::cli::report::{Format, Run};
 use crate::cli::run::faults;
-use crate::kernels::contract::judge::{Proof, Settings, Verdict, Worst, shape_label};
+use crate::kernels::contract::judge::{Proof, Settings, Stray, Verdict, Worst, shape_label};
 use crate::kernels::contract::{Check, Claim};
 use crate::ptx::sim::{Site, Stop};
 use anyhow::Context;
@@ -46,13 +46,14 @@ fn stops(case: &Case, proof: &Proof) -> Vec<String> {
     all
 }
 
-/// Stores that are not shown to stay in outputs.
-fn strays(case: &Case, proof: &Proof) -> Vec<String> {
-    let place = |shape, function, inst| case.line(shape, Site { function, inst });
-    let strays = proof.strays.iter();
-    strays
-        .map(|(shape, function, inst, why)| format!("{}: {why}", place(*shape, *function, *inst)))
-        .collect()
+/// Stores that go elsewhere, or those that could not be followed.
+fn strays(case: &Case, proof: &Proof, certain: bool) -> Vec<String> {
+    let strays = proof.strays.iter().filter(|stray| stray.certain == certain);
+    let text = |stray: &Stray| {
+        let Stray { function, inst, .. } = *stray;
+        format!("{}: {}", case.line(stray.shape, Site { function, inst }), stray.why)
+    };
+    strays.map(text).collect()
 }
 
 fn number(value: f64) -> String {
@@ -122,8 +123,11 @@ fn one(out: &mut String, case: &Case, proof: &Proof) {
             let _ = writeln!(out, "      worst: {}", printable(&worst.place));
         }
     }
-    for stray in strays(case, proof) {
-        let _ = writeln!(out, "  a store that may go elsewhere: {}", printable(&stray));
+    for stray in strays(case, proof, true) {
+        let _ = writeln!(out, "  a store that goes elsewhere: {}", printable(&stray));
+    }
+    for stray in strays(case, proof, false) {
+        let _ = writeln!(out, "  shown by the run alone where it goes: {}", printable(&stray));
     }
     for stop in stops(case, proof) {
         let _ = writeln!(out, "  not tried: {stop}");
@@ -160,7 +164,8 @@ fn contract(case: &Case, proof: &Proof) -> Value {
         "cases": proof.cases,
         "thread_instructions": proof.instructions,
         "claims": claims,
-        "stray_stores": strays(case, proof),
+        "stray_stores": strays(case, proof, true),
+        "unfollowed_stores": strays(case, proof, false),
         "not_tried": stops(case, proof),
     })
 }

@@ -45,12 +45,27 @@ pub struct Proof {
     pub faults: Vec<(Case, Fault)>,
     /// What stopped a case.
     pub stops: Vec<(usize, String, Stopped)>,
-    /// Stores that may write what they should not, and why.
-    pub strays: Vec<(usize, FuncId, InstId, String)>,
+    /// Stores that are not shown to stay in outputs and scratch.
+    pub strays: Vec<Stray>,
     /// Cases.
     pub cases: u64,
     /// Thread instructions of the plain order.
     pub instructions: u64,
+}
+
+/// A store that is not shown to stay in outputs and scratch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stray {
+    /// In the text of which shape.
+    pub shape: usize,
+    /// The function.
+    pub function: FuncId,
+    /// The instruction.
+    pub inst: InstId,
+    /// Why.
+    pub why: String,
+    /// Whether its address is known to be made of something else; otherwise it could not be followed.
+    pub certain: bool,
 }
 
 /// What a claim came to.
@@ -193,13 +208,19 @@ impl Proof {
                     let arg = of(**param).and_then(|at| launch.args.get(at));
                     !matches!(arg, Some(Arg::Buffer(at)) if bench.plan.buffers[*at].role != Role::In)
                 });
-                let why = match (stray, write.unknown) {
-                    (Some(param), _) => format!("its address is made of `{}`", module.name(*param)),
-                    (None, Some(why)) => why.to_owned(),
-                    (None, None) if write.params.is_empty() => "its address is made of no parameter".to_owned(),
+                let (why, certain) = match (stray, write.unknown) {
+                    (Some(param), _) => (format!("its address is made of `{}`", module.name(*param)), true),
+                    (None, Some(why)) => (why.to_owned(), false),
+                    (None, None) if write.params.is_empty() => ("its address is made of no parameter".to_owned(), true),
                     (None, None) => continue,
                 };
-                self.strays.push((shape, id, write.inst, why));
+                self.strays.push(Stray {
+                    shape,
+                    function: id,
+                    inst: write.inst,
+                    why,
+                    certain,
+                });
             }
         }
     }
@@ -214,10 +235,11 @@ impl Proof {
             }
         }
         for ((claim, verdict), word) in contract.claims.iter().zip(&mut self.verdicts).zip(tried.words) {
+            let mut strays = self.strays.iter();
             let is_static = matches!(claim.check, Check::Holds(Property::OnlyOutputs));
             match word {
-                Word::Holds if is_static && self.strays.iter().any(|stray| stray.0 == case.shape) => {
-                    verdict.add(Word::Broken("a store that may go elsewhere".into()), contract, case);
+                Word::Holds if is_static && strays.any(|stray| stray.certain && stray.shape == case.shape) => {
+                    verdict.add(Word::Broken("a store that goes elsewhere".into()), contract, case);
                 }
                 word => verdict.add(word, contract, case),
             }
