@@ -4,7 +4,7 @@
 //! inputs, and claims. Those of our own kernels lie in `specs/contracts`; their buffers and launches are the
 //! kernel's own, so the file only says which operand of the reference each buffer is.
 //!
-//! - [`read()`]: the file. [`reference`]: the f64 side. [`plan`]: buffers and launches for one shape. [`family`]: inputs.
+//! - [`read()`]: the file. [`mod@reference`]: the f64 side. [`plan`]: buffers and launches for one shape. [`family`]: inputs.
 //! - [`trial`]: runs a case in the simulator. [`judge`]: compares.
 
 pub mod expr;
