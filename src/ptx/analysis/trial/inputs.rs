@@ -3,6 +3,7 @@
 //! Integers are large and round, so that guards against the end of the data let all threads pass. Two samples differ enough
 //! that a coincidence in one is none in the other.
 
+use super::demands::demands;
 use super::program::{Access, Arg, Program, Row, Step};
 use super::space::Layout;
 use super::value::Value;
@@ -154,9 +155,11 @@ impl<'m> Params<'m> {
             let written = pointers.unclear || pointers.written.contains(&(symbol, offset));
             self.written.push(written);
         }
-        if let Some((.., known)) = self.given.iter().find(|given| (given.0, given.1) == (symbol, offset)) {
+        let given = self.given.iter().find(|given| (given.0, given.1) == (symbol, offset));
+        let known = given.map(|given| given.2);
+        if let Some(known) = known.or_else(|| self.pointers().demanded.get(&(symbol, offset)).copied()) {
             let bits = ty.bits();
-            return Value::same(if bits >= 64 { *known } else { *known & ((1 << bits) - 1) });
+            return Value::same(if bits >= 64 { known } else { known & ((1 << bits) - 1) });
         }
         if ty.kind() == Kind::Float {
             return Value::token(0x4000_0000 + u64::from(number));
@@ -184,7 +187,7 @@ impl<'m> Params<'m> {
     }
 }
 
-/// Which 64-bit parameters end up in addresses.
+/// Which 64-bit parameters end up in addresses, and what others are known to hold.
 #[derive(Debug, Default)]
 pub(super) struct Pointers {
     all: FxHashSet<(SymbolId, i64)>,
@@ -192,6 +195,8 @@ pub(super) struct Pointers {
     written: FxHashSet<(SymbolId, i64)>,
     /// Whether something is stored through an address that no parameter was seen to go into.
     unclear: bool,
+    /// What parameters must hold, lest the kernel trap.
+    demanded: FxHashMap<(SymbolId, i64), u64>,
 }
 
 /// Follows parameters through registers, in the order of the text.
@@ -209,6 +214,7 @@ fn pointers(program: &Program) -> Pointers {
         search.found.unclear = false;
         program.rows.iter().for_each(|row| search.row(row));
     }
+    search.found.demanded = demands(program.body);
     search.found
 }
 

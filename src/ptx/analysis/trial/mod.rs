@@ -9,6 +9,7 @@
 mod access;
 mod check;
 mod compute;
+mod demands;
 mod fiber;
 mod foreign;
 mod gather;
