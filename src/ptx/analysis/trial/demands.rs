@@ -3,6 +3,9 @@
 use crate::ptx::ir::{Address, Base, Body, Inst, Operand, RegId, SymbolId};
 use rustc_hash::FxHashMap;
 
+/// Larger numbers make loops too long to be run; such a kernel traps in the trial.
+const LARGEST: i64 = 1 << 13;
+
 /// The number that each of these parameters must hold, by the bytes from its start:
 /// `setp.ne.u32 %p, %r, 64; @%p trap;` where `%r` was loaded from it.
 pub(super) fn demands(body: &Body) -> FxHashMap<(SymbolId, i64), u64> {
@@ -21,7 +24,9 @@ pub(super) fn demands(body: &Body) -> FxHashMap<(SymbolId, i64), u64> {
         if let [_, Operand::Reg(reg), number] = &compare.operands[..]
             && let (Some(number), Some(param)) = (number.as_int(), once.get(reg).and_then(|load| loaded(load)))
         {
-            found.insert(param, number as u64);
+            if number <= LARGEST {
+                found.insert(param, number as u64);
+            }
         }
     }
     found
