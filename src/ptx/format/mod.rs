@@ -263,7 +263,7 @@ impl<'t> Formatter<'t> {
 
     /// Whether a statement that ends with its line ends in front of a piece.
     fn ends_line(&self, style: Style, piece: Piece) -> bool {
-        let continued = style == Style::Header && self.previous().is(b',');
+        let continued = style == Style::Header && self.wants_more(piece);
         let ended = match (style, piece.kind) {
             (Style::Line | Style::Header, None) => piece.newlines > 0 || self.closes_line(),
             (Style::Header, Some(Kind::Dot)) => true,
@@ -271,6 +271,12 @@ impl<'t> Formatter<'t> {
             _ => false,
         };
         ended && !continued
+    }
+
+    /// Whether a header directive goes on with a piece, whatever line that is on: behind a comma, and behind its keyword.
+    fn wants_more(&self, piece: Piece) -> bool {
+        let before = self.pieces[..self.at].iter().rev().find(|piece| piece.kind.is_some());
+        before.is_some_and(|before| before.is(b',') || before.kind == Some(Kind::Dot) && piece.kind != Some(Kind::Dot))
     }
 
     /// Whether the comment at hand is the last thing on its line, or has a line's end in it.
@@ -481,6 +487,14 @@ mod tests {
         check(
             ".version 1.4\n.target sm_13\n @@DWARF .4byte\t1,  2 \r\n.section .debug_str }\r\n{\r\n\t.b8  1 ,2 // \"\r\n }\n",
             ".version 1.4\n.target sm_13\n@@DWARF .4byte\t1,  2\n.section .debug_str }\n{\n\t.b8  1 ,2 // \"\n }\n",
+        );
+    }
+
+    #[test]
+    fn a_header_directive_may_run_over_lines() {
+        check(
+            ".version\n 8.0 .target // t\n sm_80,\n debug\n.address_size\n\n64\n.section .debug_str\n{\n.b8 1\n}\n.shared .b8 w[4];",
+            ".version 8.0\n.target // t\n\tsm_80, debug\n.address_size 64\n.section .debug_str\n{\n.b8 1\n}\n.shared .b8 w[4];\n",
         );
     }
 
