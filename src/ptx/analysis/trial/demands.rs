@@ -23,10 +23,9 @@ pub(super) fn demands(body: &Body) -> FxHashMap<(SymbolId, i64), u64> {
         }
         if let [_, Operand::Reg(reg), number] = &compare.operands[..]
             && let (Some(number), Some(param)) = (number.as_int(), once.get(reg).and_then(|load| loaded(load)))
+            && number <= LARGEST
         {
-            if number <= LARGEST {
-                found.insert(param, number as u64);
-            }
+            found.insert(param, number as u64);
         }
     }
     found
