@@ -273,8 +273,11 @@ impl<'t> Formatter<'t> {
         ended && !continued
     }
 
-    /// Whether a header directive goes on with a piece, whatever line that is on: behind a comma, and behind its keyword.
+    /// Whether a header directive goes on with a piece, whatever line that is on: at and behind a comma, and behind its keyword.
     fn wants_more(&self, piece: Piece) -> bool {
+        if piece.is(b',') {
+            return true;
+        }
         let before = self.pieces[..self.at].iter().rev().find(|piece| piece.kind.is_some());
         before.is_some_and(|before| before.is(b',') || before.kind == Some(Kind::Dot) && piece.kind != Some(Kind::Dot))
     }
@@ -493,7 +496,7 @@ mod tests {
     #[test]
     fn a_header_directive_may_run_over_lines() {
         check(
-            ".version\n 8.0 .target // t\n sm_80,\n debug\n.address_size\n\n64\n.section .debug_str\n{\n.b8 1\n}\n.shared .b8 w[4];",
+            ".version\n 8.0 .target // t\n sm_80\n,\n debug\n.address_size\n\n64\n.section .debug_str\n{\n.b8 1\n}\n.shared .b8 w[4];",
             ".version 8.0\n.target // t\n\tsm_80, debug\n.address_size 64\n.section .debug_str\n{\n.b8 1\n}\n.shared .b8 w[4];\n",
         );
     }
