@@ -7,6 +7,10 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "sim/bulk.rs"]
+mod bulk;
+#[path = "sim/bytes.rs"]
+mod bytes;
 #[path = "sim/cases.rs"]
 mod cases;
 #[path = "sim/codes.rs"]
@@ -23,6 +27,8 @@ mod launch;
 mod matrices;
 #[path = "sim/numbers.rs"]
 mod numbers;
+#[path = "sim/stack.rs"]
+mod stack;
 #[path = "sim/vectors.rs"]
 mod vectors;
 #[path = "sim/warpgroups.rs"]

@@ -244,6 +244,7 @@ impl Ctx<'_> {
                 self.go_on(split, split.mask);
             }
             Rare::Async(what) => self.asynchronous(what, split),
+            Rare::Stack(what) => self.stack(*what, split),
             Rare::Space(op) => {
                 self.space(op, split);
                 self.go_on(split, split.mask);

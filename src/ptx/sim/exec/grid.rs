@@ -230,7 +230,11 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
             call: 0,
             function: program.kernel.0,
             saved: None,
+            stack: None,
         });
+        if let Some(at) = program.stack.map(|at| at as usize) {
+            warp.file.longs[at] = program.file.longs[at];
+        }
         warp.executed = 0;
         warp.groups = [[0; 32]; 2];
         warp.cluster_arrived = 0;

@@ -7,6 +7,8 @@
 mod access;
 mod atomic;
 mod barrier;
+mod bulk;
+mod bytes;
 mod calls;
 mod clock;
 mod cluster;
@@ -22,6 +24,7 @@ mod mbarrier;
 mod print;
 mod race;
 mod special;
+mod stack;
 mod state;
 mod stuck;
 mod together;

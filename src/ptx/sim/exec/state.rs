@@ -1,7 +1,7 @@
 //! What a grid consists of while it runs.
 
 use super::super::fault::{Fault, Site, Thread};
-use super::super::lanes::File;
+use super::super::lanes::{File, Longs};
 use super::super::memory::{Block, Map, Tag};
 use super::super::program::Program;
 use super::super::{Launch, Options, Stats, Stop};
@@ -55,6 +55,8 @@ pub struct Frame {
     pub call: u32,
     /// The function that runs.
     pub function: u32,
+    /// Where the callers' stacks ended.
+    pub stack: Option<Box<Longs>>,
     /// What the function's registers held, where it called itself.
     pub saved: Option<Box<Saved>>,
 }

@@ -15,15 +15,20 @@ impl Decoder<'_> {
         let float = inst.op.ty().is_some_and(|ty| ty.kind() == Kind::Float);
         match inst.op.base() {
             "mov" => self.mov(inst),
+            "alloca" | "stacksave" | "stackrestore" => self.on_stack(inst),
             "cvt" if inst.op.has("pack") => self.cvt_pack(inst),
             "cvt" => self.cvt(inst),
             "cvta" => self.cvta(inst),
             "isspacep" => self.isspacep(inst),
             "mapa" | "getctarank" => self.cluster_address(inst),
             "ld" | "ldu" => self.load(inst),
-            "st" if inst.op.has("bulk") || inst.op.has("async") => self.asynchronous(inst),
+            // What goes to global memory asynchronously, with nothing to wait for, is done at once.
+            "st" | "red" if inst.op.has("mbarrier::complete_tx::bytes") => self.asynchronous(inst),
+            "st" if inst.op.has("bulk") => self.asynchronous(inst),
             "st" => self.store(inst),
-            "atom" | "red" if inst.op.has("async") => self.asynchronous(inst),
+            "discard" => self.asynchronous(inst),
+            "clusterlaunchcontrol" if inst.op.has("query_cancel") => self.query_cancel(inst),
+            "clusterlaunchcontrol" => self.asynchronous(inst),
             "atom" | "red" => self.atomic(inst),
             "prefetch" | "prefetchu" | "applypriority" | "nanosleep" | "pmevent" | "brkpt" => self.nothing(),
             // How the cache is to treat data means nothing here.

@@ -21,6 +21,7 @@ mod matrix;
 mod memory;
 mod moves;
 mod operand;
+mod stack;
 mod video;
 mod warpgroup;
 mod warps;
@@ -29,10 +30,11 @@ pub use asynchronous::{Async, Mbarrier, Place, Signal};
 pub use calls::{CallSite, Callee, Holder};
 pub use decoder::decode;
 pub use layout::{Layout, ParamSpec};
-pub use matrix::{Fragments, Matrix, Rows, Scaled, Tile};
+pub use matrix::{Bytes, Fragments, Matrix, Rows, Scaled, Tile};
 pub use memory::SpaceOp;
 
 pub use operand::ALWAYS;
+pub use stack::Stack;
 pub use warpgroup::{Factor, Warpgroup};
 
 use super::fault::Site;
@@ -191,6 +193,14 @@ pub struct Access {
 /// What an atomic makes of an old value and its operands.
 pub type Update = Box<dyn Fn(u128, u128, u128) -> u128 + Send + Sync>;
 
+/// What an asynchronous reduction does to each element.
+pub struct Reduction {
+    /// Bytes of an element.
+    pub bytes: u32,
+    /// The new value: `f(old, operand, 0)`.
+    pub update: Update,
+}
+
 /// `atom` or `red`, on one or several elements.
 pub struct Atomic {
     /// Where, which type, how many elements; the registers are the destinations.
@@ -320,6 +330,8 @@ pub enum Rare {
     Async(Async),
     /// Where the lanes do not agree, `.uni` was a false promise; then goes on to the target.
     Uniform(u32),
+    /// `alloca` and the like.
+    Stack(Stack),
     /// `isspacep`, `cvta`: needs to know where things lie.
     Space(SpaceOp),
     /// `brkpt`, `nanosleep`, `pmevent`, `prefetch` and the like: nothing to see.
@@ -338,6 +350,8 @@ pub struct Program {
     pub accesses: Vec<Access>,
     /// The rest.
     pub rares: Vec<Rare>,
+    /// Asynchronous reductions.
+    pub reductions: Vec<Reduction>,
     /// Matrix instructions.
     pub matrices: Vec<Matrix>,
     /// The predicates that say where watched registers are written.
@@ -346,6 +360,8 @@ pub struct Program {
     pub names: Vec<String>,
     /// The registers of a warp before it starts: constants are set.
     pub file: File,
+    /// The row of the stack pointer, if anything is on the stack.
+    pub stack: Option<u32>,
     /// Special registers that never change while a thread runs, and where they are.
     pub specials: Vec<(Special, Slot)>,
     /// Where everything lies.
@@ -367,8 +383,6 @@ pub struct Routine {
     pub rows: [std::ops::Range<u32>; 3],
     /// Its part of the arena.
     pub arena: std::ops::Range<u32>,
-    /// Whether it has local variables.
-    pub has_locals: bool,
     /// Parameters and results: where the callee keeps them.
     pub params: Vec<Holder>,
     /// As `params`.

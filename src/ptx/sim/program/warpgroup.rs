@@ -1,11 +1,12 @@
 //! `wgmma`: products of four warps together. Each warp computes sixteen rows of its own.
 
 use super::super::lanes::Slot;
-use super::decoder::{Decoder, Refused, long};
+use super::decoder::{Decoder, Refused, long, word};
 use super::matrix::{Matrix, Rows};
 use super::{Access, Extend, Order};
 use crate::ptx::ir::{Inst, Operand};
 use crate::ptx::num::matrix::{BitOp, Shape};
+use crate::ptx::num::sparse::Sparse;
 use crate::ptx::num::tensor::Product;
 use crate::ptx::types::{Space, Type};
 use smallvec::SmallVec;
@@ -27,6 +28,8 @@ pub struct Warpgroup {
     pub b: Factor,
     /// As for the left factor.
     pub flip_b: u32,
+    /// Where the left factor is sparse: how, and the row of the metadata.
+    pub sparse: Option<(Sparse, u32)>,
     /// Whether the accumulator counts.
     pub scale: Slot,
     /// What is read from shared memory at once.
@@ -57,9 +60,6 @@ impl Decoder<'_> {
         if !inst.op.has("mma_async") {
             return self.nothing();
         }
-        if inst.op.has("sp") {
-            return Err("`.sp`".into());
-        }
         let matrix = self.warpgroup_product(inst)?;
         self.whole_warp(Matrix::Warpgroup(Box::new(matrix)));
         Ok(())
@@ -71,13 +71,24 @@ impl Decoder<'_> {
         };
         let n = inst.op.mods().find_map(columns).ok_or("its shape")?;
         let bits = a.bits().next_power_of_two().min(32);
-        // Every product takes 32 bytes along k.
+        // Every product takes 32 bytes along k; twice as many where the left factor is sparse.
+        let is_sparse = inst.op.has("sp");
         let shape = Shape {
             m: 16,
             n: 8,
-            k: 256 / bits,
+            k: if is_sparse { 512 } else { 256 } / bits,
         };
-        let flag = |at: usize, value: i64| inst.operands.get(at).and_then(Operand::as_int) == Some(value);
+        let sparse = match is_sparse {
+            true => {
+                let selector = inst.operands.get(4).and_then(Operand::as_int).ok_or("its selector")?;
+                let how = Sparse::new(shape.k, bits, selector as u32).ok_or("a sparse factor of this type")?;
+                Some((how, word(self.arg(inst, 3, Type::B32)?)?))
+            }
+            false => None,
+        };
+        // Behind metadata and selector the operands are the same.
+        let skip = if is_sparse { 2 } else { 0 };
+        let flag = |at: usize, value: i64| inst.operands.get(at + skip).and_then(Operand::as_int) == Some(value);
         let in_registers = matches!(inst.operands.get(1), Some(Operand::Vector(_)));
         let transposes = if in_registers {
             [None, Some(6)]
@@ -110,7 +121,8 @@ impl Decoder<'_> {
             flip_a: if flag(4, -1) { signs } else { 0 },
             b: Factor::Shared(long(self.arg(inst, 2, Type::U64)?)?, tb),
             flip_b: if flag(5, -1) { signs } else { 0 },
-            scale: self.arg(inst, 3, Type::Pred)?,
+            sparse,
+            scale: self.arg(inst, 3 + skip, Type::Pred)?,
             access: Access {
                 space: Space::Shared,
                 ty: Type::B32,
