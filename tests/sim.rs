@@ -15,6 +15,8 @@ mod bytes;
 mod cases;
 #[path = "sim/codes.rs"]
 mod codes;
+#[path = "sim/conversions.rs"]
+mod conversions;
 #[path = "sim/examples.rs"]
 mod examples;
 #[path = "sim/fixtures.rs"]
@@ -27,6 +29,8 @@ mod launch;
 mod matrices;
 #[path = "sim/numbers.rs"]
 mod numbers;
+#[path = "sim/sparse.rs"]
+mod sparse;
 #[path = "sim/stack.rs"]
 mod stack;
 #[path = "sim/vectors.rs"]
