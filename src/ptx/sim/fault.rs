@@ -175,6 +175,8 @@ pub mod codes {
         ASYNC007 "mbarrier-bytes";
         ASYNC008 "mbarrier-parity";
         ASYNC009 "mbarrier-object";
+        ASYNC010 "missing-proxy-fence";
         ASYNC012 "async-copy-alignment";
+        ASYNC013 "wgmma-order";
     }
 }

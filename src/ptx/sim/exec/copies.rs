@@ -105,7 +105,7 @@ impl Ctx<'_> {
         };
         let mut bytes = vec![0; size as usize];
         if used > 0 {
-            let Some(data) = self.source(from, here, u64::from(used), lane, pc) else {
+            let Some(data) = self.source(from, here, u64::from(used), false, lane, pc) else {
                 return;
             };
             bytes[..data.len()].copy_from_slice(&data);
@@ -114,7 +114,8 @@ impl Ctx<'_> {
     }
 
     /// Reads what is copied, as a read of that lane.
-    fn source(&mut self, from: &Place, address: u64, size: u64, lane: usize, pc: u32) -> Option<Vec<u8>> {
+    #[allow(clippy::too_many_arguments)]
+    fn source(&mut self, from: &Place, address: u64, size: u64, bulk: bool, lane: usize, pc: u32) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut at = 0;
         while at < size {
@@ -130,6 +131,9 @@ impl Ctx<'_> {
                 let what = self.describe(from.space, address + at);
                 let message = format!("copies bytes that nothing has written{what}");
                 self.complain(codes::FLOW004, pc, lane, message);
+            }
+            if bulk {
+                self.read_by_proxy(spot, piece as usize, lane, pc);
             }
             self.touch(spot, piece as usize, lane, pc, Visit::Read, codes::RACE001);
             let value = self.block(spot.block)?.load(spot.at, piece as usize);
@@ -372,7 +376,7 @@ impl Ctx<'_> {
                 format!("copies {size} bytes from {here:#x} to {there:#x}; all three must be multiples of 16");
             return self.complain(codes::ASYNC012, pc, lane, message);
         }
-        let Some(bytes) = self.source(from, here, size, lane, pc) else {
+        let Some(bytes) = self.source(from, here, size, true, lane, pc) else {
             return;
         };
         let targets = match multicast {

@@ -239,6 +239,18 @@ impl Ctx<'_> {
                 self.fence(*wide);
                 self.go_on(split, split.mask);
             }
+            Rare::Proxy(proxy) => {
+                self.fence_proxy(*proxy, split.mask);
+                self.go_on(split, split.mask);
+            }
+            Rare::Order(what) => {
+                self.warpgroup_order(*what);
+                self.go_on(split, split.mask);
+            }
+            Rare::Touch(touch) => {
+                self.touch_accumulators(touch, split);
+                self.go_on(split, split.mask);
+            }
             Rare::Atomic(atomic) => {
                 self.atomic(atomic, split);
                 self.go_on(split, split.mask);

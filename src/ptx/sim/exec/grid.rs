@@ -4,6 +4,7 @@ use super::super::lanes::File;
 use super::super::memory::Block;
 use super::super::program::Program;
 use super::super::{Limit, Stop};
+use super::accumulators::Accumulators;
 use super::barrier;
 use super::clock::Known;
 use super::state::{Bar, BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};
@@ -166,6 +167,7 @@ fn build(program: &Program, world: &mut World, block: [u32; 3]) -> Cta {
         rested: false,
         exits: Vec::new(),
         passed: Vec::new(),
+        accumulators: Accumulators::default(),
     };
     Cta {
         hall: Hall {
@@ -178,6 +180,7 @@ fn build(program: &Program, world: &mut World, block: [u32; 3]) -> Cta {
             block,
             touched: 0,
             peers: Vec::new(),
+            fenced: Default::default(),
             rank: 0,
             cluster_known: Known::default(),
             cluster_over: Known::default(),
@@ -199,6 +202,7 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
     hall.bars.resize(16, Bar::default());
     hall.live = hall.block.iter().product();
     hall.touched = 0;
+    hall.fenced = Default::default();
     hall.cluster_known = Known::default();
     hall.cluster_over = Known::default();
     let shared = BlockId::Shared(hall.shared as u32);
@@ -241,6 +245,7 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
         warp.cluster_done = 0;
         warp.exits.clear();
         warp.passed.clear();
+        warp.accumulators = Accumulators::default();
         for at in &program.watched {
             warp.file.preds[*at as usize] = 0;
         }

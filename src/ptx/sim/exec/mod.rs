@@ -5,6 +5,7 @@
 //! again where compilers expect it, and still none waits for one that waits for it.
 
 mod access;
+mod accumulators;
 mod atomic;
 mod barrier;
 mod bulk;
@@ -22,6 +23,7 @@ mod locate;
 mod matrix;
 mod mbarrier;
 mod print;
+mod proxy;
 mod race;
 mod special;
 mod stack;

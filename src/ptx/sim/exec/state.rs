@@ -5,11 +5,13 @@ use super::super::lanes::{File, Longs};
 use super::super::memory::{Block, Map, Tag};
 use super::super::program::Program;
 use super::super::{Launch, Options, Stats, Stop};
+use super::accumulators::Accumulators;
 use super::calls::Saved;
 use super::clock::{Known, SyncVar};
 use super::copies::Flight;
 use super::joins::Joins;
 use super::mbarrier::Mbar;
+use super::proxy::Fenced;
 use rustc_hash::FxHashMap;
 
 /// Why a split does not run.
@@ -99,6 +101,8 @@ pub struct Warp {
     pub rested: bool,
     /// Where lanes have exited.
     pub exits: Vec<(u32, u32)>,
+    /// What its `wgmma` instructions have of its registers.
+    pub accumulators: Accumulators,
     /// Barriers that lanes have passed, by their places.
     pub passed: Vec<(u32, u32)>,
 }
@@ -136,6 +140,8 @@ pub struct Hall {
     pub touched: u32,
     /// The shared memory of the CTAs of its cluster, by rank.
     pub peers: Vec<usize>,
+    /// What came before a fence between the proxies, of shared and of global memory.
+    pub fenced: [Fenced; 2],
     /// Its rank in the cluster.
     pub rank: u32,
     /// What those who arrived at the cluster barrier know.

@@ -12,6 +12,7 @@ impl Ctx<'_> {
     pub fn warpgroup(&mut self, group: &Warpgroup, split: Split) {
         let first = split.mask.trailing_zeros() as usize & 31;
         let keep = self.warp.file.read(group.scale, first) == 1;
+        self.hold_accumulators(group, split);
         let Some(a) = self.left_factor(group, split) else {
             return;
         };
@@ -114,7 +115,7 @@ impl Ctx<'_> {
     }
 
     fn shared_word(&mut self, access: &Access, address: u32, lane: usize, pc: u32) -> u32 {
-        self.read_lane(access, u64::from(address), lane, pc) as u32
+        self.read_async(access, u64::from(address), lane, pc) as u32
     }
 }
 

@@ -220,6 +220,13 @@ impl Shadow {
         stored(&self.wrote) || stored(&self.atomic)
     }
 
+    /// Who stored to a byte last, and where in the program.
+    pub fn writer(&self, at: usize) -> Option<(Tag, u32)> {
+        let at = at >> self.shift;
+        let tag = *self.wrote.tags.get(at)?;
+        (tag != 0).then(|| (Tag(tag), self.wrote.pcs.get(at).copied().unwrap_or(0)))
+    }
+
     fn granules(&self) -> usize {
         (self.len >> self.shift) + 1
     }

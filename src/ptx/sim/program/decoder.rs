@@ -24,6 +24,8 @@ pub struct Decoder<'m> {
     pub(super) watched: Watched,
     /// Local variables that lie in the function's frame.
     pub(super) framed: FxHashMap<SymbolId, Framed>,
+    /// Registers that `wgmma` instructions of the function have, with their numbers.
+    pub(super) accumulators: FxHashMap<RegId, u32>,
     /// Functions that must be decoded, too.
     pub(super) called: Vec<FuncId>,
     /// Carry flag of the function.
@@ -71,6 +73,7 @@ pub fn decode(module: &Module, kernel: FuncId, dynamic: u64) -> Result<Program, 
             accesses: Vec::new(),
             rares: Vec::new(),
             reductions: Vec::new(),
+            accumulators: Vec::new(),
             matrices: Vec::new(),
             watched: Vec::new(),
             names: Vec::new(),
@@ -91,6 +94,7 @@ pub fn decode(module: &Module, kernel: FuncId, dynamic: u64) -> Result<Program, 
         specials: FxHashMap::default(),
         watched: Watched::default(),
         framed: FxHashMap::default(),
+        accumulators: FxHashMap::default(),
         called: Vec::new(),
         carry: None,
         guard: (super::operand::ALWAYS, 0),
@@ -119,6 +123,7 @@ impl<'m> Decoder<'m> {
         self.branches.clear();
         self.starts.clear();
         self.watched = Watched::of(self.module, body);
+        self.find_accumulators(body);
         self.mark_params();
         self.guard = (super::operand::ALWAYS, 0);
         self.site = Site {
@@ -159,6 +164,7 @@ impl<'m> Decoder<'m> {
             self.guard = guard;
             self.check_uses(inst)?;
             self.mark_defs(inst)?;
+            self.touch_accumulators(inst);
             match inst.op.is_known() {
                 true => self.instruction(inst),
                 false => Err("an instruction that is not known".into()),

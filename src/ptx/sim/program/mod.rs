@@ -35,7 +35,8 @@ pub use memory::SpaceOp;
 
 pub use operand::ALWAYS;
 pub use stack::Stack;
-pub use warpgroup::{Factor, Warpgroup};
+pub use warpgroup::{Factor, Touch, Warpgroup, WarpgroupOrder};
+pub use warps::Proxy;
 
 use super::fault::Site;
 use super::lanes::{File, Slot};
@@ -324,6 +325,12 @@ pub enum Rare {
     ActiveMask(Slot),
     /// A fence, and whether it reaches beyond the CTA.
     Fence(bool),
+    /// A fence between the proxies.
+    Proxy(Proxy),
+    /// Order of `wgmma` instructions.
+    Order(WarpgroupOrder),
+    /// Registers that `wgmma` instructions have are about to be used.
+    Touch(Touch),
     /// An atomic.
     Atomic(Box<Atomic>),
     /// Asynchronous copies and mbarriers.
@@ -352,6 +359,8 @@ pub struct Program {
     pub rares: Vec<Rare>,
     /// Asynchronous reductions.
     pub reductions: Vec<Reduction>,
+    /// Names of the registers that `wgmma` instructions have.
+    pub accumulators: Vec<String>,
     /// Matrix instructions.
     pub matrices: Vec<Matrix>,
     /// The predicates that say where watched registers are written.

@@ -3,8 +3,8 @@
 use super::super::lanes::Slot;
 use super::decoder::{Decoder, Refused, long, word};
 use super::matrix::{Matrix, Rows};
-use super::{Access, Extend, Order};
-use crate::ptx::ir::{Inst, Operand};
+use super::{Access, Extend, Order, Rare};
+use crate::ptx::ir::{Body, Inst, Operand, RegId};
 use crate::ptx::num::matrix::{BitOp, Shape};
 use crate::ptx::num::sparse::Sparse;
 use crate::ptx::num::tensor::Product;
@@ -32,8 +32,30 @@ pub struct Warpgroup {
     pub sparse: Option<(Sparse, u32)>,
     /// Whether the accumulator counts.
     pub scale: Slot,
+    /// The numbers of the registers of the accumulator.
+    pub sums: Vec<u32>,
+    /// The numbers of the registers of the left factor.
+    pub inputs: Vec<u32>,
     /// What is read from shared memory at once.
     pub access: Access,
+}
+
+/// What orders `wgmma` instructions and other uses of their registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarpgroupOrder {
+    /// `wgmma.fence`
+    Fence,
+    /// `wgmma.commit_group`
+    Commit,
+    /// `wgmma.wait_group`: until at most so many groups are under way.
+    Wait(u32),
+}
+
+/// Registers that `wgmma` instructions have and another instruction uses, and whether it writes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// By their numbers.
+    pub registers: Vec<(u32, bool)>,
 }
 
 /// Where a factor is.
@@ -55,14 +77,62 @@ fn columns(name: &str) -> Option<u32> {
 }
 
 impl Decoder<'_> {
-    /// `wgmma`. The product is computed where it is issued: fences, groups and waits have nothing left to do.
+    /// `wgmma`. The product is computed where it is issued: fences, groups and waits are there to be checked alone.
     pub(super) fn warpgroup(&mut self, inst: &Inst) -> Result<(), Refused> {
         if !inst.op.has("mma_async") {
-            return self.nothing();
+            let most = inst.operands.first().and_then(Operand::as_int).unwrap_or(0);
+            self.rare(Rare::Order(match () {
+                () if inst.op.has("fence") => WarpgroupOrder::Fence,
+                () if inst.op.has("commit_group") => WarpgroupOrder::Commit,
+                () => WarpgroupOrder::Wait(u32::try_from(most).unwrap_or(0)),
+            }));
+            return Ok(());
         }
         let matrix = self.warpgroup_product(inst)?;
         self.whole_warp(Matrix::Warpgroup(Box::new(matrix)));
         Ok(())
+    }
+
+    /// Numbers the registers that `wgmma` instructions of a body have.
+    pub(super) fn find_accumulators(&mut self, body: &Body) {
+        self.accumulators.clear();
+        let work = body
+            .insts
+            .iter()
+            .filter(|inst| inst.op.base() == "wgmma" && inst.op.has("mma_async"));
+        let vectors = work.flat_map(|inst| inst.operands.iter().take(2));
+        for operand in vectors.filter(|operand| matches!(operand, Operand::Vector(_))) {
+            operand.for_each_reg(&mut |reg| {
+                let Some(decl) = body.regs.get(reg.index()) else { return };
+                self.accumulators.entry(reg).or_insert_with(|| {
+                    self.out.accumulators.push(decl.name.to_string());
+                    self.out.accumulators.len() as u32 - 1
+                });
+            });
+        }
+    }
+
+    fn numbers(&self, inst: &Inst, at: usize) -> Vec<u32> {
+        let mut found = Vec::new();
+        if let Some(operand) = inst.operands.get(at) {
+            operand.for_each_reg(&mut |reg| found.extend(self.accumulators.get(&reg)));
+        }
+        found
+    }
+
+    /// Notes that an instruction other than `wgmma` uses registers of it.
+    pub(super) fn touch_accumulators(&mut self, inst: &Inst) {
+        if self.accumulators.is_empty() || inst.op.base() == "wgmma" {
+            return;
+        }
+        let mut registers: Vec<(u32, bool)> = Vec::new();
+        let mut note =
+            |reg: RegId, writes| registers.extend(self.accumulators.get(&reg).map(|number| (*number, writes)));
+        inst.uses(&mut |reg| note(reg, false));
+        inst.defs(&mut |reg| note(reg, true));
+        if !registers.is_empty() {
+            self.rare(Rare::Touch(Touch { registers }));
+        }
     }
 
     fn warpgroup_product(&mut self, inst: &Inst) -> Result<Warpgroup, Refused> {
@@ -123,6 +193,12 @@ impl Decoder<'_> {
             flip_b: if flag(5, -1) { signs } else { 0 },
             sparse,
             scale: self.arg(inst, 3 + skip, Type::Pred)?,
+            sums: self.numbers(inst, 0),
+            inputs: if in_registers {
+                self.numbers(inst, 1)
+            } else {
+                Vec::new()
+            },
             access: Access {
                 space: Space::Shared,
                 ty: Type::B32,
