@@ -33,6 +33,8 @@ mod numbers;
 mod sparse;
 #[path = "sim/stack.rs"]
 mod stack;
+#[path = "sim/tensors.rs"]
+mod tensors;
 #[path = "sim/vectors.rs"]
 mod vectors;
 #[path = "sim/warpgroups.rs"]

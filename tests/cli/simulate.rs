@@ -190,3 +190,36 @@ fn traces_and_profiles_show_each_instruction() {
     let output = add("buf:zero=4000", &["--trace"]);
     assert!(out(&output).starts_with("cta 0,0,0 warp 0 lanes ffffffff line 10: ld.param.u64 %rd1, [a]\n"));
 }
+
+/// A tensor map is made as the host would make it; what is outside of the tensor is zero.
+#[test]
+fn a_tensor_map_is_an_argument() {
+    let words: String = (0..64u32)
+        .flat_map(u32::to_le_bytes)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let map = format!("tensormap:u32:16x4:32x8:swizzle128=buf:hex={words}");
+    let run = |map: &str| {
+        ptxgen(&[
+            "run",
+            "tests/fixtures/tensor.ptx",
+            "--grid",
+            "1",
+            "--arg",
+            map,
+            "--arg",
+            "buf:uninit=32",
+            "--dump",
+            "1:u32",
+        ])
+    };
+    let output = run(&map);
+    assert_eq!(status(&output), 0, "{}", err(&output));
+    let shown = out(&output);
+    for number in ["24", "40", "56"] {
+        assert!(shown.contains(number), "{shown}");
+    }
+    let output = run("tensormap:u32:16x4:16x8:swizzle128=buf:zero=256");
+    assert_eq!(status(&output), 2);
+    assert!(err(&output).contains("128 bytes"), "{}", err(&output));
+}

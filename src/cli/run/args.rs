@@ -3,7 +3,7 @@
 use super::npy;
 use crate::cli::{input, output};
 use crate::ptx::num::convert::Convert;
-use crate::ptx::sim::{Arg, Buffer};
+use crate::ptx::sim::{Arg, Buffer, Data, TensorMap};
 use crate::ptx::types::{Kind, Type};
 use anyhow::{Context, bail};
 use std::fmt;
@@ -26,7 +26,15 @@ enum What {
     Unwritten(u64),
     Hex(Vec<u8>),
     File(String),
-    Random { ty: Type, count: u64, seed: u64 },
+    Random {
+        ty: Type,
+        count: u64,
+        seed: u64,
+    },
+    /// A tensor in a buffer of its own.
+    Tensor(TensorMap, Box<ArgSpec>),
+    /// A tensor in the buffer of another argument.
+    TensorOf(TensorMap, usize),
 }
 
 impl fmt::Display for ArgSpec {
@@ -51,6 +59,7 @@ impl ArgSpec {
             "buf:file" => What::File(value.to_owned()),
             "buf:rand" => random(value)?,
             "bytes" => What::Bytes(hex(value)?),
+            kind if kind.starts_with("tensormap:") => tensor(kind, value)?,
             kind if kind.starts_with("buf:") => {
                 return Err(format!(
                     "`{kind}` is no buffer; there are buf:zero, buf:uninit, buf:hex, buf:file, buf:rand"
@@ -79,6 +88,11 @@ impl ArgSpec {
     pub fn make(&self) -> anyhow::Result<Arg> {
         let bytes = match &self.what {
             What::Bytes(bytes) => return Ok(Arg::Bytes(bytes.clone())),
+            What::TensorOf(map, other) => return Ok(Arg::TensorMap(map.clone(), Data::Of(*other))),
+            What::Tensor(map, spec) => match spec.make()? {
+                Arg::Buffer(buffer) => return Ok(Arg::TensorMap(map.clone(), Data::Own(buffer))),
+                _ => bail!("{self}: the tensor must lie in a buffer"),
+            },
             What::Zero(len) | What::Unwritten(len) => vec![0; usize::try_from(*len)?],
             What::Hex(bytes) => bytes.clone(),
             What::File(path) => file(Path::new(path))?,
@@ -90,6 +104,20 @@ impl ArgSpec {
             unwritten: matches!(self.what, What::Unwritten(_)),
         }))
     }
+}
+
+fn tensor(kind: &str, value: &str) -> Result<What, String> {
+    let map = super::tensor::read(kind)?;
+    if let Some(other) = value.strip_prefix("arg:") {
+        let other = other
+            .parse()
+            .map_err(|_| format!("`{other}` is no number of an argument"))?;
+        return Ok(What::TensorOf(map, other));
+    }
+    if !value.starts_with("buf:") {
+        return Err(format!("a tensor lies in buf:... or arg:N, not in `{value}`"));
+    }
+    Ok(What::Tensor(map, Box::new(ArgSpec::read(value)?)))
 }
 
 fn length(text: &str) -> Result<u64, String> {
@@ -154,7 +182,7 @@ fn parse_int(text: &str) -> Option<i128> {
 
 fn number(kind: &str, text: &str) -> Result<Vec<u8>, String> {
     let ty = Type::from_name(kind).filter(|ty| is_plain(*ty));
-    let ty = ty.ok_or_else(|| format!("`{kind}` is no type of an argument; there are u8 to u64, s8 to s64, b8 to b64, f16, bf16, f32, f64, bytes, buf:..."))?;
+    let ty = ty.ok_or_else(|| format!("`{kind}` is no type of an argument; there are u8 to u64, s8 to s64, b8 to b64, f16, bf16, f32, f64, bytes, buf:..., tensormap:..."))?;
     let len = ty.bytes() as usize;
     let bits = match ty.kind() {
         Kind::Float => {
@@ -289,7 +317,8 @@ mod tests {
     fn bytes(text: &str) -> Vec<u8> {
         match ArgSpec::read(text).unwrap().make().unwrap() {
             Arg::Bytes(bytes) => bytes,
-            Arg::Buffer(buffer) => buffer.bytes,
+            Arg::Buffer(buffer) | Arg::TensorMap(_, Data::Own(buffer)) => buffer.bytes,
+            Arg::TensorMap(..) => Vec::new(),
         }
     }
 
@@ -316,6 +345,8 @@ mod tests {
         assert!(error("buf:ones=5").contains("buf:zero"));
         assert!(error("buf:hex=123").contains("pairs"));
         assert!(error("buf:rand=f32:4").contains("SEED"));
+        assert!(error("tensormap:f16:64x8:64x8=u32=5").contains("arg:N"));
+        assert!(error("tensormap:f16:64x8:64x8=arg:x").contains("no number"));
         assert!(error("buf:zero=-1").contains("bytes"));
         assert!(Spot::read("0:f33").unwrap_err().contains("f33"));
         assert!(Spot::read(":f32").is_err() && Spot::read("0:f32:1:2").is_err());

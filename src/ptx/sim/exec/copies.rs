@@ -8,6 +8,7 @@ use super::access::Spot;
 use super::clock::Known;
 use super::state::{BlockId, Ctx, Split, Wait};
 use crate::ptx::diag::Level;
+use crate::ptx::types::Space;
 
 /// A copy under way.
 #[derive(Clone, Debug)]
@@ -68,6 +69,9 @@ impl Ctx<'_> {
             Async::Store { .. } => lanes(split.mask).for_each(|lane| self.store_async(what, lane, split.pc)),
             Async::Fill { to, size } => lanes(split.mask).for_each(|lane| self.fill_bulk(to, *size, lane, split.pc)),
             Async::Discard { at, size } => lanes(split.mask).for_each(|lane| self.discard(at, *size, lane, split.pc)),
+            Async::Tensor(tensor) => lanes(split.mask).for_each(|lane| self.tensor(tensor, lane, split.pc)),
+            Async::ReplaceMap(replace) => lanes(split.mask).for_each(|lane| self.replace_map(replace, lane, split.pc)),
+            Async::CopyMap { to, from } => self.copy_map(to, from, split),
             Async::TryCancel { to, bar, all } => {
                 lanes(split.mask).for_each(|lane| self.try_cancel(to, bar, *all, lane, split.pc));
             }
@@ -105,7 +109,7 @@ impl Ctx<'_> {
         };
         let mut bytes = vec![0; size as usize];
         if used > 0 {
-            let Some(data) = self.source(from, here, u64::from(used), false, lane, pc) else {
+            let Some(data) = self.source(from.space, here, u64::from(used), false, lane, pc) else {
                 return;
             };
             bytes[..data.len()].copy_from_slice(&data);
@@ -115,7 +119,15 @@ impl Ctx<'_> {
 
     /// Reads what is copied, as a read of that lane.
     #[allow(clippy::too_many_arguments)]
-    fn source(&mut self, from: &Place, address: u64, size: u64, bulk: bool, lane: usize, pc: u32) -> Option<Vec<u8>> {
+    pub fn source(
+        &mut self,
+        from: Space,
+        address: u64,
+        size: u64,
+        bulk: bool,
+        lane: usize,
+        pc: u32,
+    ) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut at = 0;
         while at < size {
@@ -123,12 +135,12 @@ impl Ctx<'_> {
             let piece = 16u64
                 .min(1 << (address + at).trailing_zeros().min(4))
                 .min(1 << (63 - (size - at).leading_zeros()));
-            let spot = self.spot(from.space, address + at, piece, lane, pc, false)?;
+            let spot = self.spot(from, address + at, piece, lane, pc, false)?;
             let written = self
                 .block(spot.block)
                 .is_none_or(|block| block.is_written(spot.at, piece as usize));
             if !written && self.world.options.checks.memory {
-                let what = self.describe(from.space, address + at);
+                let what = self.describe(from, address + at);
                 let message = format!("copies bytes that nothing has written{what}");
                 self.complain(codes::FLOW004, pc, lane, message);
             }
@@ -376,7 +388,7 @@ impl Ctx<'_> {
                 format!("copies {size} bytes from {here:#x} to {there:#x}; all three must be multiples of 16");
             return self.complain(codes::ASYNC012, pc, lane, message);
         }
-        let Some(bytes) = self.source(from, here, size, true, lane, pc) else {
+        let Some(bytes) = self.source(from.space, here, size, true, lane, pc) else {
             return;
         };
         let targets = match multicast {
@@ -389,10 +401,7 @@ impl Ctx<'_> {
         for rank in targets {
             let reach = |ctx: &mut Self, address: u64, space| match rank {
                 None => (address, space),
-                Some(rank) => (
-                    ctx.map_to(address, rank, false),
-                    crate::ptx::types::Space::SharedCluster,
-                ),
+                Some(rank) => (ctx.map_to(address, rank, false), Space::SharedCluster),
             };
             let (there, space) = reach(self, there, to.space);
             let Some(spot) = self.range(space, there, size, 16, lane, pc) else {
@@ -414,15 +423,7 @@ impl Ctx<'_> {
     }
 
     /// A range of a multiple of `unit` bytes that lies in one variable.
-    pub fn range(
-        &mut self,
-        space: crate::ptx::types::Space,
-        address: u64,
-        size: u64,
-        unit: u64,
-        lane: usize,
-        pc: u32,
-    ) -> Option<Spot> {
+    pub fn range(&mut self, space: Space, address: u64, size: u64, unit: u64, lane: usize, pc: u32) -> Option<Spot> {
         let first = self.spot(space, address, unit, lane, pc, true)?;
         let last = self.spot(space, address.wrapping_add(size - unit), unit, lane, pc, true)?;
         // Addresses that wrap around lead elsewhere.

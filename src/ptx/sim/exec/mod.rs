@@ -29,6 +29,7 @@ mod special;
 mod stack;
 mod state;
 mod stuck;
+mod tensor;
 mod together;
 mod traffic;
 mod warpgroup;

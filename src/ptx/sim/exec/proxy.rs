@@ -42,7 +42,10 @@ fn is_async(program: &Program, pc: u32) -> bool {
     let Some(Rare::Async(what)) = program.rares.get(at as usize) else {
         return false;
     };
-    matches!(what, Async::Bulk { .. } | Async::Store { .. } | Async::TryCancel { .. })
+    matches!(
+        what,
+        Async::Bulk { .. } | Async::Store { .. } | Async::Tensor(_) | Async::TryCancel { .. }
+    )
 }
 
 impl Ctx<'_> {

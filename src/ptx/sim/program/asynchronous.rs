@@ -4,6 +4,7 @@ use super::super::lanes::Slot;
 use super::atomics::update;
 use super::decoder::{Decoder, Refused};
 use super::memory::order;
+use super::tensor::{Replace, Tensor};
 use super::{Order, Rare, Reduction};
 use crate::ptx::ir::{Inst, Operand};
 use crate::ptx::types::{Space, Type};
@@ -131,6 +132,15 @@ pub enum Async {
         bar: Place,
         all: bool,
     },
+    /// A copy of a box of a tensor.
+    Tensor(Box<Tensor>),
+    /// `tensormap.replace`.
+    ReplaceMap(Replace),
+    /// `tensormap.cp_fenceproxy`.
+    CopyMap {
+        to: Place,
+        from: Place,
+    },
     ClusterArrive,
     ClusterWait,
 }
@@ -159,7 +169,7 @@ impl Decoder<'_> {
                 bar: self.place(inst, 1, inst.op.space)?,
                 all: has("multicast::cluster::all"),
             },
-            "cp" if has("tensor") => return Err("a copy of this kind".into()),
+            "cp" if has("tensor") => self.tensor(inst)?,
             "cp" if has("bulk") => self.bulk(inst)?,
             "cp" => self.cp_async(inst)?,
             _ => return Err("an asynchronous operation of this kind".into()),
@@ -168,7 +178,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn place(&mut self, inst: &Inst, at: usize, space: Space) -> Result<Place, Refused> {
+    pub(super) fn place(&mut self, inst: &Inst, at: usize, space: Space) -> Result<Place, Refused> {
         let Operand::Address(address) = self.operand(inst, at)? else {
             return Err("an address of this kind".into());
         };
@@ -176,7 +186,7 @@ impl Decoder<'_> {
         Ok(Place { space, base, offset })
     }
 
-    fn number(&self, inst: &Inst, at: usize) -> Result<u32, Refused> {
+    pub(super) fn number(&self, inst: &Inst, at: usize) -> Result<u32, Refused> {
         let value = self.operand(inst, at)?.as_int();
         value
             .and_then(|value| u32::try_from(value).ok())

@@ -26,6 +26,7 @@ impl Decoder<'_> {
             "st" | "red" if inst.op.has("mbarrier::complete_tx::bytes") => self.asynchronous(inst),
             "st" if inst.op.has("bulk") => self.asynchronous(inst),
             "st" => self.store(inst),
+            "tensormap" => self.tensor_map(inst),
             "discard" => self.asynchronous(inst),
             "clusterlaunchcontrol" if inst.op.has("query_cancel") => self.query_cancel(inst),
             "clusterlaunchcontrol" => self.asynchronous(inst),
@@ -105,6 +106,14 @@ impl Decoder<'_> {
             "cp" | "mbarrier" => self.asynchronous(inst),
             "griddepcontrol" | "setmaxnreg" => self.nothing(),
             base if base.starts_with('v') => self.video(inst),
+            // Nothing that has an address is a texture, a sampler or a surface here.
+            "istypep" => {
+                let (d, never) = (self.dest(inst, Type::Pred)?, self.constant(0, 1));
+                self.copy(d, never)
+            }
+            "tex" | "tld4" | "txq" | "suld" | "sust" | "sured" | "suq" => Err("textures and surfaces".into()),
+            "multimem" => Err("memory that several devices share".into()),
+            "tcgen05" => Err("tensor memory".into()),
             _ => Err("an instruction that the simulator does not know".into()),
         }
     }

@@ -22,6 +22,7 @@ mod memory;
 mod moves;
 mod operand;
 mod stack;
+mod tensor;
 mod video;
 mod warpgroup;
 mod warps;
@@ -35,6 +36,7 @@ pub use memory::SpaceOp;
 
 pub use operand::ALWAYS;
 pub use stack::Stack;
+pub use tensor::{Replace, Tensor, Way};
 pub use warpgroup::{Factor, Touch, Warpgroup, WarpgroupOrder};
 pub use warps::Proxy;
 
