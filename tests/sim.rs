@@ -33,6 +33,8 @@ mod numbers;
 mod sparse;
 #[path = "sim/stack.rs"]
 mod stack;
+#[path = "sim/tensor_core.rs"]
+mod tensor_core;
 #[path = "sim/tensors.rs"]
 mod tensors;
 #[path = "sim/vectors.rs"]

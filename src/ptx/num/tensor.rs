@@ -214,6 +214,11 @@ impl Product {
     }
 }
 
+/// The number that an element in a slot of so many bits stands for; nothing where it is no float.
+pub fn element(ty: Type, slot: u32, bits: u32) -> Option<f64> {
+    Some(read(ty, format(ty)?, slot, bits))
+}
+
 /// The number an element's bits stand for. What of a `.tf32` is below its precision is ignored, as hardware does; fp4 in a
 /// slot of eight bits stands in the middle.
 #[inline(always)]

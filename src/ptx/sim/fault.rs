@@ -178,5 +178,7 @@ pub mod codes {
         ASYNC010 "missing-proxy-fence";
         ASYNC012 "async-copy-alignment";
         ASYNC013 "wgmma-order";
+        ASYNC017 "tensor-memory-allocation";
+        ASYNC018 "tensor-load-not-awaited";
     }
 }

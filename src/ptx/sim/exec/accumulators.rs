@@ -15,6 +15,8 @@ struct Held {
     pc: u32,
     /// Whether it writes the register.
     writes: bool,
+    /// Whether it is `tcgen05.ld` and not `wgmma`.
+    loads: bool,
     /// The group it was committed to.
     group: Option<u32>,
 }
@@ -50,7 +52,11 @@ impl Ctx<'_> {
             }
             WarpgroupOrder::Commit => {
                 state.groups += 1;
-                let open = state.held.iter_mut().flatten().filter(|held| held.group.is_none());
+                let open = state
+                    .held
+                    .iter_mut()
+                    .flatten()
+                    .filter(|held| held.group.is_none() && !held.loads);
                 open.for_each(|held| held.group = Some(state.groups));
             }
             WarpgroupOrder::Wait(most) => {
@@ -76,6 +82,9 @@ impl Ctx<'_> {
             // Once is enough.
             *slot(&mut state.held, *register) = None;
             let name = self.register_name(*register);
+            if held.loads {
+                return self.loaded_early(&name, *writes, split, held.pc);
+            }
             let message = match (held.writes, *writes) {
                 (true, false) => format!("reads `{name}` while `wgmma` may not have written it yet"),
                 (true, true) => format!("writes `{name}` while `wgmma` may still write it"),
@@ -107,6 +116,7 @@ impl Ctx<'_> {
             *slot(&mut state.held, register) = Some(Held {
                 pc,
                 writes: writes || before.is_some_and(|before| before.writes),
+                loads: false,
                 group: None,
             });
             let name = self.register_name(register);
@@ -120,6 +130,34 @@ impl Ctx<'_> {
                 self.broken_order(message, split, there, "it is used here");
             }
         }
+    }
+
+    /// `tcgen05.ld` takes its registers.
+    pub fn hold_loads(&mut self, registers: &[u32], split: Split) {
+        for register in registers {
+            *slot(&mut self.warp.accumulators.held, *register) = Some(Held {
+                pc: split.pc,
+                writes: true,
+                loads: true,
+                group: None,
+            });
+        }
+    }
+
+    /// `tcgen05.wait::ld`.
+    pub fn loads_are_there(&mut self) {
+        let held = self.warp.accumulators.held.iter_mut();
+        held.filter(|held| held.is_some_and(|held| held.loads))
+            .for_each(|held| *held = None);
+    }
+
+    fn loaded_early(&mut self, name: &str, writes: bool, split: Split, pc: u32) {
+        let verb = if writes { "writes" } else { "reads" };
+        let message = format!("{verb} `{name}` before `tcgen05.wait::ld`: it may not be loaded yet");
+        let lane = split.mask.trailing_zeros() as usize & 31;
+        let site = self.site(pc);
+        let fault = Fault::new(codes::ASYNC018, Level::Error, self.site(split.pc), message).thread(self.thread(lane));
+        self.report(fault.other(Some(site), None, "the load"));
     }
 
     fn register_name(&self, register: u32) -> String {

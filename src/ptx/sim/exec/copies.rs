@@ -40,6 +40,8 @@ pub enum Kind {
     Put(u16),
     /// Each element is combined with what is there: an index into [`super::super::program::Program::reductions`].
     Reduce(u32),
+    /// There are none: the mbarrier is arrived at, for the commit of that number.
+    Arrive(u64),
 }
 
 /// All bytes are copied.
@@ -72,6 +74,11 @@ impl Ctx<'_> {
             Async::Tensor(tensor) => lanes(split.mask).for_each(|lane| self.tensor(tensor, lane, split.pc)),
             Async::ReplaceMap(replace) => lanes(split.mask).for_each(|lane| self.replace_map(replace, lane, split.pc)),
             Async::CopyMap { to, from } => self.copy_map(to, from, split),
+            Async::TensorProduct(product) => {
+                lanes(split.mask).for_each(|lane| self.tensor_product(product, lane, split.pc));
+            }
+            Async::TensorCopy(copy) => lanes(split.mask).for_each(|lane| self.tensor_copy(copy, lane, split.pc)),
+            Async::TensorCommit { bar } => lanes(split.mask).for_each(|lane| self.tensor_commit(bar, lane, split.pc)),
             Async::TryCancel { to, bar, all } => {
                 lanes(split.mask).for_each(|lane| self.try_cancel(to, bar, *all, lane, split.pc));
             }
@@ -175,6 +182,7 @@ impl Ctx<'_> {
             match kind {
                 Kind::Put(u16::MAX) | Kind::Reduce(_) => block.unmark(to.at, bytes.len()),
                 Kind::Put(mask) => named(mask, bytes.len()).for_each(|at| block.unmark(to.at + at, 1)),
+                Kind::Arrive(_) => {}
             }
         }
         let known = if bar.is_some() {
@@ -215,11 +223,28 @@ impl Ctx<'_> {
         self.complain(codes::FLOW004, pc, lane, message);
     }
 
+    /// An arrival at an mbarrier, when what it stands for is over.
+    pub fn arrive_later(&mut self, bar: (BlockId, usize), kind: Kind, to: Spot, lane: usize, pc: u32) {
+        let (known, thread) = (self.released(), self.me(lane));
+        let flight = Flight {
+            to,
+            bytes: Vec::new(),
+            thread,
+            pc,
+            bar: Some(bar),
+            group: None,
+            bulk: true,
+            known,
+            kind,
+        };
+        self.world.flights.push((self.hall.number, flight));
+    }
+
     /// Notes that a lane writes a range of any length, or combines with what is there.
     pub fn visit_range(&mut self, to: Spot, len: usize, kind: Kind, lane: usize, pc: u32) {
         let (visit, code) = match kind {
             Kind::Put(_) => (Visit::Write, codes::ASYNC004),
-            Kind::Reduce(_) => (Visit::Atomic, codes::RACE007),
+            Kind::Reduce(_) | Kind::Arrive(_) => (Visit::Atomic, codes::RACE007),
         };
         if let Kind::Put(mask) = kind
             && mask != u16::MAX
@@ -298,6 +323,7 @@ impl Ctx<'_> {
                     block.store(start + at, 1, bytes.get(at).copied().unwrap_or(0).into());
                 }
             }
+            Kind::Arrive(_) => {}
             Kind::Reduce(at) => {
                 let Some(reduction) = program.reductions.get(at as usize) else {
                     return;
@@ -333,7 +359,10 @@ impl Ctx<'_> {
             self.bring(&flight);
             let bytes = flight.bytes.len() as u32;
             if let Some(object) = self.world.mbarriers.get_mut(&bar) {
-                object.complete(bytes, &flight.known);
+                match flight.kind {
+                    Kind::Arrive(_) => object.arrive(&flight.known),
+                    _ => object.complete(bytes, &flight.known),
+                }
             }
         }
     }

@@ -9,6 +9,7 @@ use super::barrier;
 use super::clock::Known;
 use super::state::{Bar, BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};
 use super::stuck;
+use super::tensor_memory::Tensors;
 
 /// Slices a warp runs for in one turn.
 const SLICES: u32 = 1 << 10;
@@ -181,6 +182,7 @@ fn build(program: &Program, world: &mut World, block: [u32; 3]) -> Cta {
             touched: 0,
             peers: Vec::new(),
             fenced: Default::default(),
+            tensors: Tensors::default(),
             rank: 0,
             cluster_known: Known::default(),
             cluster_over: Known::default(),
@@ -203,6 +205,7 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
     hall.live = hall.block.iter().product();
     hall.touched = 0;
     hall.fenced = Default::default();
+    hall.tensors = Tensors::default();
     hall.cluster_known = Known::default();
     hall.cluster_over = Known::default();
     let shared = BlockId::Shared(hall.shared as u32);
@@ -278,6 +281,7 @@ fn turns(program: &Program, world: &mut World, group: &mut [Cta], dice: &mut Dic
             }
         }
         if group.iter().all(|cta| cta.hall.live == 0) {
+            leftovers(program, world, group);
             return true;
         }
         progress |= super::cluster::settle(group);
@@ -293,6 +297,21 @@ fn turns(program: &Program, world: &mut World, group: &mut [Cta], dice: &mut Dic
         }
     }
     false
+}
+
+/// What the threads of CTAs leave behind.
+fn leftovers(program: &Program, world: &mut World, group: &mut [Cta]) {
+    for Cta { hall, warps } in group {
+        if let Some(warp) = warps.first_mut().filter(|_| !hall.tensors.taken.is_empty()) {
+            let mut ctx = Ctx {
+                program,
+                world,
+                hall,
+                warp,
+            };
+            ctx.leftover_columns();
+        }
+    }
 }
 
 /// One turn for each warp of a CTA. Whether any of them could run.

@@ -40,6 +40,7 @@ impl Ctx<'_> {
                     product.apply(&sparse.densify(a, &metadata), b, c, d);
                 });
             }
+            Matrix::TensorMemory(what) => self.tensor_memory(what, split),
             Matrix::Warpgroup(group) => self.warpgroup(group, split),
             Matrix::Scaled(scaled) => self.scaled(scaled, split.mask),
             Matrix::Transpose(d, a) => {

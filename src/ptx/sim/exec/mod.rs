@@ -30,6 +30,8 @@ mod stack;
 mod state;
 mod stuck;
 mod tensor;
+mod tensor_memory;
+mod tensor_product;
 mod together;
 mod traffic;
 mod warpgroup;

@@ -12,6 +12,7 @@ use super::copies::Flight;
 use super::joins::Joins;
 use super::mbarrier::Mbar;
 use super::proxy::Fenced;
+use super::tensor_memory::Tensors;
 use rustc_hash::FxHashMap;
 
 /// Why a split does not run.
@@ -142,6 +143,8 @@ pub struct Hall {
     pub peers: Vec<usize>,
     /// What came before a fence between the proxies, of shared and of global memory.
     pub fenced: [Fenced; 2],
+    /// Its tensor memory.
+    pub tensors: Tensors,
     /// Its rank in the cluster.
     pub rank: u32,
     /// What those who arrived at the cluster barrier know.

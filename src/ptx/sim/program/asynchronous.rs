@@ -5,6 +5,7 @@ use super::atomics::update;
 use super::decoder::{Decoder, Refused};
 use super::memory::order;
 use super::tensor::{Replace, Tensor};
+use super::tensor_memory::{TensorCopy, TensorProduct};
 use super::{Order, Rare, Reduction};
 use crate::ptx::ir::{Inst, Operand};
 use crate::ptx::types::{Space, Type};
@@ -140,6 +141,14 @@ pub enum Async {
     CopyMap {
         to: Place,
         from: Place,
+    },
+    /// `tcgen05.mma`.
+    TensorProduct(Box<TensorProduct>),
+    /// `tcgen05.cp`.
+    TensorCopy(Box<TensorCopy>),
+    /// `tcgen05.commit`.
+    TensorCommit {
+        bar: Place,
     },
     ClusterArrive,
     ClusterWait,

@@ -113,7 +113,7 @@ impl Decoder<'_> {
             }
             "tex" | "tld4" | "txq" | "suld" | "sust" | "sured" | "suq" => Err("textures and surfaces".into()),
             "multimem" => Err("memory that several devices share".into()),
-            "tcgen05" => Err("tensor memory".into()),
+            "tcgen05" => self.tensor_core(inst),
             _ => Err("an instruction that the simulator does not know".into()),
         }
     }

@@ -3,6 +3,7 @@
 use super::super::lanes::Slot;
 use super::decoder::{Decoder, Refused, long, word};
 use super::memory::order;
+use super::tensor_memory::TensorMemory;
 use super::warpgroup::Warpgroup;
 use super::{Access, Extend, Rare, Together};
 use crate::ptx::ir::{Inst, Operand};
@@ -28,6 +29,8 @@ pub enum Matrix {
     Sparse(Product, Fragments, Sparse, u32),
     /// A product with scales.
     Scaled(Box<Scaled>),
+    /// What a warp does with tensor memory.
+    TensorMemory(Box<TensorMemory>),
     /// A warp's part of a product of four warps.
     Warpgroup(Box<Warpgroup>),
     /// A product of doubles.

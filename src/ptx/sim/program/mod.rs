@@ -23,6 +23,7 @@ mod moves;
 mod operand;
 mod stack;
 mod tensor;
+mod tensor_memory;
 mod video;
 mod warpgroup;
 mod warps;
@@ -37,6 +38,7 @@ pub use memory::SpaceOp;
 pub use operand::ALWAYS;
 pub use stack::Stack;
 pub use tensor::{Replace, Tensor, Way};
+pub use tensor_memory::{Left, TensorCopy, TensorKind, TensorMemory, TensorProduct, TensorShape};
 pub use warpgroup::{Factor, Touch, Warpgroup, WarpgroupOrder};
 pub use warps::Proxy;
 

@@ -93,13 +93,16 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Numbers the registers that `wgmma` instructions of a body have.
+    /// Numbers the registers that `wgmma` and `tcgen05.ld` instructions of a body have.
     pub(super) fn find_accumulators(&mut self, body: &Body) {
         self.accumulators.clear();
-        let work = body
-            .insts
-            .iter()
-            .filter(|inst| inst.op.base() == "wgmma" && inst.op.has("mma_async"));
+        let takes = |inst: &&Inst| match inst.op.base() {
+            "wgmma" => inst.op.has("mma_async"),
+            // Only what is loaded: what is stored is read at once.
+            "tcgen05" => inst.op.has("ld"),
+            _ => false,
+        };
+        let work = body.insts.iter().filter(takes);
         let vectors = work.flat_map(|inst| inst.operands.iter().take(2));
         for operand in vectors.filter(|operand| matches!(operand, Operand::Vector(_))) {
             operand.for_each_reg(&mut |reg| {
@@ -112,7 +115,8 @@ impl Decoder<'_> {
         }
     }
 
-    fn numbers(&self, inst: &Inst, at: usize) -> Vec<u32> {
+    /// The numbers of the registers of an operand.
+    pub(super) fn numbers(&self, inst: &Inst, at: usize) -> Vec<u32> {
         let mut found = Vec::new();
         if let Some(operand) = inst.operands.get(at) {
             operand.for_each_reg(&mut |reg| found.extend(self.accumulators.get(&reg)));
@@ -120,9 +124,10 @@ impl Decoder<'_> {
         found
     }
 
-    /// Notes that an instruction other than `wgmma` uses registers of it.
+    /// Notes that another instruction uses registers of those.
     pub(super) fn touch_accumulators(&mut self, inst: &Inst) {
-        if self.accumulators.is_empty() || inst.op.base() == "wgmma" {
+        let own = inst.op.base() == "wgmma" || (inst.op.base() == "tcgen05" && inst.op.has("ld"));
+        if self.accumulators.is_empty() || own {
             return;
         }
         let mut registers: Vec<(u32, bool)> = Vec::new();
