@@ -37,11 +37,14 @@ pub use origin::{Origin, Origins, Place};
 pub use rule::{RULES, Rule, rule_named};
 pub use select::{Directive, Selection, Selector, UnknownSelector};
 
+use super::analysis;
 use super::diag::{Diag, codes};
+use super::ir::{FunctionKind, Module, SymbolId};
 use super::parse::Parsed;
 use super::source::Span;
 use super::target::PtxVersion;
 use context::Context;
+use std::rc::Rc;
 use std::sync::Arc;
 use suppress::{Judge, Suppressions};
 
@@ -54,6 +57,32 @@ pub struct Launch {
     pub grid: Option<[u32; 3]>,
     /// What kernel parameters hold.
     pub params: Arc<[Given]>,
+}
+
+impl Launch {
+    /// The same, with the parameters found in a module.
+    fn known(&self, module: &Module) -> analysis::Given {
+        let kernels = || {
+            let functions = module.functions.iter();
+            functions.filter(|function| function.kind == FunctionKind::Entry)
+        };
+        let of_kernel = |given: &Given, params: &[SymbolId]| {
+            let by_number = given.name.parse().ok().and_then(|number: usize| params.get(number));
+            let by_name = || params.iter().find(|param| module.name(**param) == given.name);
+            by_number.or_else(by_name).copied()
+        };
+        // Of two that name one parameter, the first counts.
+        let all = self.params.iter().rev();
+        let found = all.flat_map(|given| {
+            let symbols = kernels().filter_map(move |kernel| of_kernel(given, &kernel.params));
+            symbols.map(|symbol| (symbol, given.value))
+        });
+        analysis::Given {
+            block: self.block,
+            grid: self.grid,
+            params: Rc::new(found.collect()),
+        }
+    }
 }
 
 /// What is known of a scalar kernel parameter.

@@ -228,20 +228,9 @@ fn calm(id: FuncId, body: &Body, shapes: &[&Shaped]) -> Vec<InstId> {
 
 /// The parameters of the kernel that the launch says something of.
 fn given(module: &Module, function: &Function, launch: &Launch) -> Rc<[(SymbolId, i64, u64)]> {
-    let symbol = |given: &super::Given| {
-        let by_number = given
-            .name
-            .parse()
-            .ok()
-            .and_then(|number: usize| function.params.get(number));
-        let by_name = || function.params.iter().find(|param| module.name(**param) == given.name);
-        by_number.or_else(by_name).copied()
-    };
-    launch
-        .params
-        .iter()
-        .filter_map(|given| Some((symbol(given)?, 0, given.value)))
-        .collect()
+    let known = launch.known(module).params;
+    let of_kernel = |param: &SymbolId| Some((*param, 0, *known.get(param)?));
+    function.params.iter().filter_map(of_kernel).collect()
 }
 
 /// Whether a parameter is an integer that may be a size, a stride or an offset.
