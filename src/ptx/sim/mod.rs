@@ -12,9 +12,11 @@ pub mod lanes;
 pub mod memory;
 pub mod program;
 mod stats;
+mod watch;
 
 pub use fault::{Fault, Party, Site, Thread};
 pub use stats::{Count, Stats, Step};
+pub use watch::Watch;
 
 use super::ir::Module;
 use super::types::Type;
@@ -22,6 +24,7 @@ use exec::World;
 use memory::{Block, Home};
 use program::{ParamSpec, Program};
 use std::fmt;
+use std::sync::Arc;
 
 /// An argument of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +95,8 @@ pub struct Options {
     pub cluster: [u32; 3],
     /// Which instructions of this machine are used; no result depends on it.
     pub arch: pulp::Arch,
+    /// Who looks on, and may end it.
+    pub watch: Option<Arc<Watch>>,
 }
 
 impl Default for Options {
@@ -111,6 +116,7 @@ impl Default for Options {
             most_steps: 1 << 20,
             cluster: [1, 1, 1],
             arch: pulp::Arch::new(),
+            watch: None,
         }
     }
 }
@@ -160,6 +166,8 @@ pub enum Stop {
     Limit(Limit),
     /// The launch does not fit the kernel.
     Launch(String),
+    /// Whoever watches wants no more of it; a thread was here then.
+    Interrupted(Site),
 }
 
 impl fmt::Display for Stop {
@@ -168,6 +176,7 @@ impl fmt::Display for Stop {
             Stop::Unsupported { what, .. } => write!(f, "unsupported: {what}"),
             Stop::Limit(limit) => write!(f, "the budget of {} thread instructions is used up", limit.budget),
             Stop::Launch(why) => f.write_str(why),
+            Stop::Interrupted(_) => f.write_str("interrupted"),
         }
     }
 }
@@ -179,6 +188,10 @@ pub struct Stopped {
     pub stop: Stop,
     /// What was found before.
     pub faults: Vec<Fault>,
+    /// What was counted before.
+    pub stats: Stats,
+    /// What the kernel had printed.
+    pub printed: String,
 }
 
 impl From<Stop> for Stopped {
@@ -186,6 +199,8 @@ impl From<Stop> for Stopped {
         Stopped {
             stop,
             faults: Vec::new(),
+            stats: Stats::default(),
+            printed: String::new(),
         }
     }
 }
@@ -215,14 +230,13 @@ pub fn run(module: &Module, kernel: &str, launch: &Launch) -> Result<Outcome, St
 /// # Errors
 /// As [`run`].
 pub fn run_prepared(module: &Module, kernel: &str, program: &Program, launch: &Launch) -> Result<Outcome, Stopped> {
-    let mut launch = launch.clone();
-    launch.options.cluster = cluster(module, program, &launch)?;
-    let (first, doubtful) = once(kernel, program, &launch, 0x5EED_5EED_7FC0_0001)?;
+    let cluster = cluster(module, program, launch)?;
+    let (first, doubtful) = once(kernel, program, launch, cluster, 0x5EED_5EED_7FC0_0001)?;
     if doubtful.is_empty() {
         return Ok(first);
     }
     // Values that nothing defines were read. Whether that matters shows where they are others.
-    let (second, _) = once(kernel, program, &launch, 0xABCD_0123_3F80_0003)?;
+    let (second, _) = once(kernel, program, launch, cluster, 0xABCD_0123_3F80_0003)?;
     let mut outcome = first;
     if second.buffers != outcome.buffers || second.printed != outcome.printed || second.faults != outcome.faults {
         outcome.faults.extend(doubtful);
@@ -248,8 +262,15 @@ fn cluster(module: &Module, program: &Program, launch: &Launch) -> Result<[u32; 
     Ok(cluster)
 }
 
-fn once(kernel: &str, program: &Program, launch: &Launch, garbage: u64) -> Result<(Outcome, Vec<Fault>), Stopped> {
+fn once(
+    kernel: &str,
+    program: &Program,
+    launch: &Launch,
+    cluster: [u32; 3],
+    garbage: u64,
+) -> Result<(Outcome, Vec<Fault>), Stopped> {
     let mut world = world(kernel, program, launch)?;
+    world.options.cluster = cluster;
     world.garbage = garbage;
     exec::run(program, &mut world, launch.block)?;
     let modules = program.layout.blocks.len();
@@ -272,6 +293,8 @@ fn once(kernel: &str, program: &Program, launch: &Launch, garbage: u64) -> Resul
         Some(stop) => Err(Stopped {
             stop,
             faults: outcome.faults,
+            stats: outcome.stats,
+            printed: outcome.printed,
         }),
     }
 }

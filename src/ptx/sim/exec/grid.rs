@@ -76,6 +76,14 @@ pub fn run(program: &Program, world: &mut World, block: [u32; 3]) -> Result<(), 
         if turns(program, world, group, &mut dice, seed != 0) {
             let done = resident.swap_remove(turn);
             stuck::leftovers(program, world, &done);
+            if world.look(done.len() as u64) {
+                world.over = true;
+                world.stop = program
+                    .sites
+                    .get(program.entry as usize)
+                    .copied()
+                    .map(Stop::Interrupted);
+            }
             spare.extend(done);
         } else {
             turn += 1;
@@ -195,12 +203,13 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
     hall.number = number;
     hall.cta = cta;
     hall.epoch = 0;
-    hall.bars.clear();
     hall.bars.resize(16, Bar::default());
+    let used = hall.bars.iter_mut().filter(|bar| bar.last.is_some());
+    used.for_each(|bar| *bar = Bar::default());
     hall.live = hall.block.iter().product();
     hall.touched = 0;
-    hall.cluster_known = Known::default();
-    hall.cluster_over = Known::default();
+    hall.cluster_known.clear();
+    hall.cluster_over.clear();
     let shared = BlockId::Shared(hall.shared as u32);
     if !world.mbarriers.is_empty() {
         world.mbarriers.retain(|(block, _), _| *block != shared);
@@ -212,8 +221,8 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
     for warp in warps.iter_mut() {
         warp.live = warp.lanes;
         warp.clock = 0;
-        warp.known = Known::default();
-        warp.pending = Known::default();
+        warp.known.clear();
+        warp.pending.clear();
         warp.fenced = None;
         warp.splits.clear();
         warp.splits.push(Split {

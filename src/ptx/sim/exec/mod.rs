@@ -21,11 +21,13 @@ mod matrix;
 mod mbarrier;
 mod print;
 mod race;
+mod shuffle;
 mod special;
 mod state;
 mod stuck;
 mod together;
 mod traffic;
+mod visits;
 mod warpgroup;
 
 pub use grid::run;

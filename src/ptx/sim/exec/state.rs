@@ -4,6 +4,7 @@ use super::super::fault::{Fault, Site, Thread};
 use super::super::lanes::File;
 use super::super::memory::{Block, Map, Tag};
 use super::super::program::Program;
+use super::super::watch::BEAT;
 use super::super::{Launch, Options, Stats, Stop};
 use super::calls::Saved;
 use super::clock::{Known, SyncVar};
@@ -106,6 +107,8 @@ pub struct Warp {
 pub struct Bar {
     /// Threads that arrived without waiting.
     pub arrived: u32,
+    /// Threads that came since it was last full; those that came twice count twice.
+    pub came: u32,
     /// The count its first arrival gave.
     pub count: Option<u32>,
     /// What those who arrived know.
@@ -184,6 +187,10 @@ pub struct World {
     pub over: bool,
     /// Warps that only went round since a turn began.
     pub resting: bool,
+    /// At how many thread instructions the watch is looked at next.
+    pub beat: u64,
+    /// How many of them it has been told of.
+    pub told: u64,
 }
 
 /// Which block of memory.
@@ -258,6 +265,11 @@ impl World {
             mbarriers: FxHashMap::default(),
             flights: Vec::new(),
             over: false,
+            beat: match launch.options.watch {
+                Some(_) => BEAT,
+                None => u64::MAX,
+            },
+            told: 0,
         }
     }
 
@@ -281,6 +293,18 @@ impl World {
         if !self.doubtful.iter().any(|known| known.repeats(&fault)) {
             self.doubtful.push(fault);
         }
+    }
+
+    /// Tells the watch how far the run is, and looks whether it should end.
+    #[cold]
+    pub fn look(&mut self, ctas: u64) -> bool {
+        let Some(watch) = &self.options.watch else {
+            return false;
+        };
+        let now = self.stats.thread_instructions;
+        watch.add(ctas, now - self.told);
+        (self.told, self.beat) = (now, now + BEAT);
+        watch.is_over()
     }
 
     /// The coordinates of a CTA.

@@ -40,8 +40,17 @@ impl Block {
     /// Makes it as new, unwritten.
     pub fn renew(&mut self) {
         self.bytes.fill(POISON);
-        self.written = Some(vec![0; self.bytes.len() / 64 + 2]);
+        match &mut self.written {
+            Some(written) => written.fill(0),
+            none => *none = Some(vec![0; self.bytes.len() / 64 + 2]),
+        }
         self.shadow.clear();
+    }
+
+    /// Whether all of it has been written from the start.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.written.is_none()
     }
 
     /// Whether all of these bytes have been written.
@@ -67,8 +76,9 @@ impl Block {
     #[inline(always)]
     pub fn mark(&mut self, at: usize, len: usize) {
         if let Some(stores) = &mut self.stores {
-            let range = stores.get_mut(at..at + len).into_iter().flatten();
-            range.for_each(|count| *count = count.saturating_add(1));
+            if let Some(range) = stores.get_mut(at..at + len) {
+                range.iter_mut().for_each(|count| *count = count.saturating_add(1));
+            }
         }
         let Some(written) = &mut self.written else { return };
         let mut part = 0;

@@ -8,7 +8,7 @@ use super::tag::{Order, Tag, together};
 /// Granules of a line, as a power of two.
 const LINE_BITS: u32 = 5;
 /// Granules of a line.
-const LINE: usize = 1 << LINE_BITS;
+pub const LINE: usize = 1 << LINE_BITS;
 
 /// Granules side by side that lanes side by side visit, each as many of them.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +61,19 @@ impl Run {
 }
 
 impl Part {
+    /// So many granules that one lane visits; they must lie in one line.
+    #[inline(always)]
+    pub fn of_lane(first: usize, count: usize, me: Tag) -> Self {
+        Part {
+            line: first >> LINE_BITS,
+            start: first % LINE,
+            len: count,
+            tag: me.0,
+            per: LINE_BITS,
+            phase: 0,
+        }
+    }
+
     /// Who visits a granule of it.
     #[inline(always)]
     fn visitor(self, nth: usize) -> u64 {
@@ -111,6 +124,12 @@ pub struct Column {
 const CELLS: u64 = LINE_BITS as u64 + 1;
 
 impl Column {
+    /// Whether nobody has visited anything.
+    #[inline(always)]
+    pub fn is_unused(&self) -> bool {
+        self.tags.is_empty()
+    }
+
     /// Makes room for so many granules.
     #[inline(always)]
     pub fn grow(&mut self, granules: usize) {
@@ -187,11 +206,16 @@ impl Column {
     #[inline(always)]
     pub fn is_clear(&self, run: Run, me: Tag) -> bool {
         let order = Order::new(me);
-        run.parts(me).all(|part| self.is_part_clear(part, order))
+        let mut fine = true;
+        for part in run.parts(me) {
+            fine &= self.is_part_clear(part, order);
+        }
+        fine
     }
 
+    /// The same for a part of one.
     #[inline(always)]
-    fn is_part_clear(&self, part: Part, order: Order) -> bool {
+    pub fn is_part_clear(&self, part: Part, order: Order) -> bool {
         match self.line(part.line) {
             None => true,
             Some(Line::Whole { tag, per }) => order.passed(tag) || is_after(tag, per, part, order),
@@ -319,7 +343,21 @@ fn is_after(tag: u64, per: u32, part: Part, order: Order) -> bool {
     if (per == part.step()) & part.is_whole() {
         return order.before(tag, part.tag);
     }
-    (0..part.len).all(|nth| order.before(tag + ((part.start + nth) >> per) as u64, part.visitor(nth)))
+    let mut fine = true;
+    for nth in 0..part.len {
+        fine &= order.before(tag + ((part.start + nth) >> per) as u64, part.visitor(nth));
+    }
+    fine
+}
+
+/// Notes a reader of some granules of one line, after one who read there before.
+#[inline(always)]
+pub fn note_reader(first: &mut Column, second: &mut Column, part: Part, order: Order, pc: u32) {
+    if first.is_part_clear(part, order) {
+        first.set_part(part, pc);
+    } else if !crowd_line(first, second, part, order, pc) {
+        crowd_cells(first, second, part, order, pc);
+    }
 }
 
 /// Notes readers where others have read in the same interval: two are kept, of different warps where there are.

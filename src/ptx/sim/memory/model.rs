@@ -1,6 +1,6 @@
 //! The shadow against a model of it: a plain entry for each byte.
 
-use super::shadow::{Shadow, Visit};
+use super::shadow::{Shadow, Suspect, Visit};
 use super::tag::{Order, Tag, together};
 use proptest::prelude::*;
 
@@ -19,6 +19,35 @@ struct Step {
     count: usize,
     me: Tag,
     pc: u32,
+    /// How far apart lanes read, in accesses; 1 for side by side.
+    stride: usize,
+}
+
+impl Step {
+    /// What each lane does, where that is not side by side.
+    fn lanes(&self) -> impl Iterator<Item = Step> {
+        (0..self.count).map(|lane| Step {
+            at: (self.at + lane * self.stride * self.bytes) % (LEN / self.bytes * self.bytes),
+            count: 1,
+            me: Tag(self.me.0 + lane as u64),
+            ..self.clone()
+        })
+    }
+
+    /// Notes reads of lanes that are not side by side, all at once if that can be.
+    fn read(&self, shadow: &mut Shadow) -> Vec<Suspect> {
+        let mut places = [0; 32];
+        let first = self.me.thread() as usize % 32;
+        for (step, place) in self.lanes().zip(&mut places[first..]) {
+            *place = step.at as u64;
+        }
+        let mask = (u32::MAX >> (32 - self.count)) << first;
+        if shadow.read_each(&places, mask, self.bytes, Tag(self.me.0 - first as u64), self.pc) {
+            return Vec::new();
+        }
+        let visit = |step: Step| shadow.visit(step.kind, step.at, step.bytes, 1, step.me, step.pc);
+        self.lanes().flat_map(visit).collect()
+    }
 }
 
 struct Model {
@@ -88,21 +117,26 @@ fn step() -> impl Strategy<Value = Step> {
     let place = prop_oneof![(0usize..5).prop_map(|line| line * 128), 0..LEN];
     let count = prop_oneof![Just(32usize), 1usize..=32];
     let who = (0u64..2, 0u32..3, 0u32..2, 0u32..3);
-    (kind, size, place, count, who, 0u32..8, 0u32..32).prop_map(|(kind, bytes, at, count, who, pc, lane)| {
-        let at = (at / bytes * bytes).min((LEN - bytes) / bytes * bytes);
-        let count = count.min((LEN - at) / bytes);
-        let first = lane.min(32 - count as u32);
-        let (cta, epoch, clock, warp) = who;
-        let me = Tag::new(cta, epoch, clock, warp * 32 + first);
-        Step {
-            kind,
-            at,
-            bytes,
-            count,
-            me,
-            pc,
-        }
-    })
+    let stride = prop_oneof![2 => Just(1usize), 1 => 0usize..12];
+    (kind, size, place, count, who, (0u32..8, stride), 0u32..32).prop_map(
+        |(kind, bytes, at, count, who, rest, lane)| {
+            let (pc, stride) = if kind == Visit::Read { rest } else { (rest.0, 1) };
+            let at = (at / bytes * bytes).min((LEN - bytes) / bytes * bytes);
+            let count = count.min((LEN - at) / bytes);
+            let first = lane.min(32 - count as u32);
+            let (cta, epoch, clock, warp) = who;
+            let me = Tag::new(cta, epoch, clock, warp * 32 + first);
+            Step {
+                kind,
+                at,
+                bytes,
+                count,
+                me,
+                pc,
+                stride,
+            }
+        },
+    )
 }
 
 proptest! {
@@ -111,12 +145,18 @@ proptest! {
         let mut shadow = Shadow::new(LEN);
         let mut model = Model { bytes: vec![Byte::default(); LEN], word: true };
         for step in steps.iter().filter(|step| !words || step.bytes >= 4) {
-            let found = shadow.visit(step.kind, step.at, step.bytes, step.count, step.me, step.pc);
+            let found = match step.stride {
+                1 => shadow.visit(step.kind, step.at, step.bytes, step.count, step.me, step.pc),
+                _ => step.read(&mut shadow),
+            };
             let mut found: Vec<_> = found
                 .iter()
                 .map(|suspect| (suspect.at, suspect.earlier.0, suspect.pc, suspect.kind, suspect.later.0))
                 .collect();
-            let mut wanted = model.visit(step);
+            let mut wanted = match step.stride {
+                1 => model.visit(step),
+                _ => step.lanes().flat_map(|step| model.visit(&step)).collect(),
+            };
             // The two readers of a place come in any order.
             let key = |found: &(usize, u64, u32, Visit, u64)| (found.0, found.1, found.2);
             found.sort_by_key(key);
@@ -136,7 +176,7 @@ proptest! {
         for byte in &mut model.bytes {
             byte.0.iter_mut().filter(|(tag, _)| gone.same_cta(Tag(*tag))).for_each(|(tag, _)| *tag = 0);
         }
-        let last = Step { kind: Visit::Write, at: 0, bytes: 4, count: 32, me: Tag::new(1, 0, 0, 0), pc: 9 };
+        let last = Step { kind: Visit::Write, at: 0, bytes: 4, count: 32, me: Tag::new(1, 0, 0, 0), pc: 9, stride: 1 };
         let found = shadow.visit(last.kind, last.at, last.bytes, last.count, last.me, last.pc);
         prop_assert_eq!(found.len(), model.visit(&last).len());
     }

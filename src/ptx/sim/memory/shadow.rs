@@ -4,7 +4,8 @@
 //! bulk; it takes a visit for ordered before another one where the CTA has passed a barrier since, or where it is the same
 //! thread. What fails the quick test is a suspect, and whoever asks decides with what else it knows (see `order`).
 
-use super::column::{Column, Run, crowd};
+use super::super::lanes::{Longs, lanes};
+use super::column::{Column, LINE, Part, Run, crowd, note_reader};
 use super::tag::{Order, Tag};
 
 /// A granule is a word until something narrower is accessed, then a byte.
@@ -87,6 +88,7 @@ impl Shadow {
         self.wrote.is_visited(first, count) || self.atomic.is_visited(first, count)
     }
 
+    #[inline(always)]
     fn granules(&self) -> usize {
         (self.len >> self.shift) + 1
     }
@@ -122,6 +124,40 @@ impl Shadow {
             Visit::Write => self.note_write(run, me, pc),
             Visit::Atomic => self.note_atomic(run, me, pc),
         }
+    }
+
+    /// Notes that each lane of a mask reads that many bytes at its place, if the quick test clears them all; else notes
+    /// nothing. `me` is the tag of lane 0.
+    #[inline(always)]
+    pub fn read_each(&mut self, places: &Longs, mask: u32, bytes: usize, me: Tag, pc: u32) -> bool {
+        let (shift, granules, order) = (self.shift, self.granules(), Order::new(me));
+        let count = bytes >> shift;
+        let part = |lane: usize| Part::of_lane(places[lane] as usize >> shift, count, Tag(me.0 + lane as u64));
+        let mut fine = bytes.is_power_of_two() && (1..=LINE).contains(&count);
+        for lane in lanes(mask) {
+            let at = places[lane] as usize;
+            fine &= (at & (bytes - 1) == 0) & ((at >> shift) + count <= granules);
+        }
+        if !fine || (!self.is_all_read() && !lanes(mask).all(|lane| self.is_unwritten(part(lane), order))) {
+            return false;
+        }
+        self.read.grow(granules);
+        self.also.grow(granules);
+        for lane in lanes(mask) {
+            note_reader(&mut self.read, &mut self.also, part(lane), order, pc);
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn is_unwritten(&self, part: Part, order: Order) -> bool {
+        self.wrote.is_part_clear(part, order) && self.atomic.is_part_clear(part, order)
+    }
+
+    /// Whether nobody has stored anything since the launch began.
+    #[inline(always)]
+    pub fn is_all_read(&self) -> bool {
+        self.wrote.is_unused() && self.atomic.is_unused()
     }
 
     #[inline(always)]
