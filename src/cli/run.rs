@@ -135,7 +135,6 @@ pub(super) struct Subject {
 /// # Errors
 /// When the arguments are wrong, the kernel cannot be run, or a file cannot be read or written.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let watch = Arc::new(Watch::new(interrupt::flag()));
     let subject = match read(&args.file, &args.header, args.format)? {
         Ok(subject) => subject,
         Err(report) => {
@@ -146,9 +145,11 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let module = &subject.parsed.module;
     let kernel = kernel(module, args)?;
     let mut launch = launch(module, &kernel, args)?;
-    launch.options.watch = Some(Arc::clone(&watch));
     let program = sim::prepare(module, &kernel, args.dynamic_shared).map_err(|stop| anyhow::anyhow!("{stop}"))?;
     check_params(&kernel, &program, args)?;
+    // Until here there is nothing to show, and Ctrl-C ends the program as ever.
+    let watch = Arc::new(Watch::new(interrupt::flag()));
+    launch.options.watch = Some(Arc::clone(&watch));
     let ctas: u64 = launch.grid.iter().map(|count| u64::from(*count)).product();
     let bar = progress::bar(&watch, ctas.saturating_mul(args.schedules));
     let runs = schedules::run(module, &kernel, &program, &launch, args.schedules, args.seed);

@@ -102,7 +102,6 @@ struct Case {
 /// # Errors
 /// When the arguments or a contract are wrong, or a file cannot be read.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let watch = Arc::new(Watch::new(interrupt::flag()));
     let cases = match collect(args)? {
         Ok(cases) => cases,
         Err(report) => {
@@ -115,7 +114,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         schedules: args.schedules,
         cases: args.cases,
         budget: args.budget,
-        watch: Some(watch),
+        watch: Some(Arc::new(Watch::new(interrupt::flag()))),
     };
     let count: usize = cases
         .iter()
