@@ -4,7 +4,7 @@ use super::{Subject, faults};
 use crate::ptx::diag::{Diag, codes};
 use crate::ptx::ir::{InstId, Module};
 use crate::ptx::sim::program::Program;
-use crate::ptx::sim::{self, Fault, Launch, Outcome, Site, Stop, Stopped};
+use crate::ptx::sim::{self, Fault, Launch, Outcome, Part, Site, Stop, Stopped};
 use rayon::prelude::*;
 
 /// What all runs came to.
@@ -27,6 +27,11 @@ struct Other {
     differences: Vec<(usize, usize)>,
 }
 
+/// Does pieces of work side by side.
+fn share(count: usize, work: &(dyn Fn(usize) -> Option<Part> + Sync)) -> Vec<Option<Part>> {
+    (0..count).into_par_iter().map(work).collect()
+}
+
 /// Runs the plain order, then random ones.
 ///
 /// # Errors
@@ -39,7 +44,8 @@ pub fn run(
     count: u64,
     seed: u64,
 ) -> std::result::Result<Result, Stopped> {
-    let first = sim::run_prepared(module, kernel, program, launch)?;
+    let parts = sim::parts(program, launch, rayon::current_num_threads());
+    let first = sim::run_in_parts(module, kernel, program, launch, parts, &share)?;
     let seeds: Vec<u64> = (0..count - 1).map(|nth| seed.wrapping_add(nth).max(1)).collect();
     let other = |seed: &u64| {
         let mut launch = launch.clone();

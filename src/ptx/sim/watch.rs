@@ -38,6 +38,12 @@ impl Watch {
         self.instructions.load(Ordering::Relaxed)
     }
 
+    /// Counts from nothing again: what was run is run once more.
+    pub(super) fn restart(&self) {
+        self.ctas.store(0, Ordering::Relaxed);
+        self.instructions.store(0, Ordering::Relaxed);
+    }
+
     pub(super) fn add(&self, ctas: u64, instructions: u64) {
         self.ctas.fetch_add(ctas, Ordering::Relaxed);
         self.instructions.fetch_add(instructions, Ordering::Relaxed);

@@ -239,6 +239,7 @@ fn forget(world: &mut World, hall: &mut Hall) {
         block.shadow.clear();
     }
     hall.epoch = 0;
+    world.forgot = true;
 }
 
 /// Which barrier instruction is there.

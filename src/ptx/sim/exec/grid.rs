@@ -8,6 +8,7 @@ use super::barrier;
 use super::clock::Known;
 use super::state::{Bar, BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};
 use super::stuck;
+use std::ops::Range;
 
 /// Slices a warp runs for in one turn.
 const SLICES: u32 = 1 << 10;
@@ -45,14 +46,20 @@ impl Dice {
 pub fn run(program: &Program, world: &mut World, block: [u32; 3]) -> Result<(), Stop> {
     let count = world.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     let size = world.options.cluster.iter().map(|n| u64::from(*n)).product::<u64>();
+    run_some(program, world, block, 0..count / size)
+}
+
+/// Runs the CTAs of some clusters of a grid.
+///
+/// # Errors
+/// If something keeps them from running at all.
+pub fn run_some(program: &Program, world: &mut World, block: [u32; 3], clusters: Range<u64>) -> Result<(), Stop> {
+    let (first, count) = (clusters.start, clusters.end - clusters.start);
     let seed = world.options.schedule;
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    let mut waiting = (0..count / size).map(|at| {
-        if seed == 0 {
-            at
-        } else {
-            shuffled(at, count / size, seed)
-        }
+    let mut waiting = (0..count).map(|at| match seed {
+        0 => first + at,
+        seed => first + shuffled(at, count, seed),
     });
     let mut resident: Vec<Vec<Cta>> = Vec::new();
     let mut spare: Vec<Cta> = Vec::new();

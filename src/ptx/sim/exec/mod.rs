@@ -30,5 +30,5 @@ mod traffic;
 mod visits;
 mod warpgroup;
 
-pub use grid::run;
+pub use grid::{run, run_some};
 pub use state::{BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};

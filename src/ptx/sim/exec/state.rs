@@ -12,6 +12,8 @@ use super::copies::Flight;
 use super::joins::Joins;
 use super::mbarrier::Mbar;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a split does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,6 +193,10 @@ pub struct World {
     pub beat: u64,
     /// How many of them it has been told of.
     pub told: u64,
+    /// Set by somebody else where there is no more use in this run.
+    given_up: Option<Arc<AtomicBool>>,
+    /// Whether the shadows have forgotten some of who touched what.
+    pub forgot: bool,
 }
 
 /// Which block of memory.
@@ -270,6 +276,8 @@ impl World {
                 None => u64::MAX,
             },
             told: 0,
+            given_up: None,
+            forgot: false,
         }
     }
 
@@ -295,16 +303,24 @@ impl World {
         }
     }
 
+    /// Ends the run soon after somebody sets the flag.
+    pub fn stop_at(&mut self, given_up: &Arc<AtomicBool>) {
+        self.given_up = Some(Arc::clone(given_up));
+        self.beat = self.beat.min(BEAT);
+    }
+
     /// Tells the watch how far the run is, and looks whether it should end.
     #[cold]
     pub fn look(&mut self, ctas: u64) -> bool {
-        let Some(watch) = &self.options.watch else {
-            return false;
-        };
         let now = self.stats.thread_instructions;
-        watch.add(ctas, now - self.told);
+        let over = self.options.watch.as_ref().is_some_and(|watch| {
+            watch.add(ctas, now - self.told);
+            watch.is_over()
+        });
         (self.told, self.beat) = (now, now + BEAT);
-        watch.is_over()
+        // A part of a run that has a fault is of no more use either.
+        let useless = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed) || !self.faults.is_empty();
+        over || self.given_up.as_ref().is_some_and(useless)
     }
 
     /// The coordinates of a CTA.

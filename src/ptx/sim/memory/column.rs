@@ -277,6 +277,19 @@ impl Column {
         }
     }
 
+    /// Which granules of a line anybody has visited.
+    pub fn visited(&self, line: usize) -> u32 {
+        match self.line(line) {
+            None | Some(Line::Whole { tag: 0, .. }) => 0,
+            Some(Line::Whole { .. }) => u32::MAX,
+            Some(Line::Cells(place)) => {
+                let cells = self.cells.get(place).map(|cells| cells.tags.iter().enumerate());
+                let bits = cells.into_iter().flatten();
+                bits.fold(0, |set, (nth, tag)| set | u32::from(*tag != 0) << nth)
+            }
+        }
+    }
+
     /// Whether anybody has visited one of these granules.
     #[inline(always)]
     pub fn is_visited(&self, first: usize, count: usize) -> bool {

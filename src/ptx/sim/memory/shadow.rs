@@ -103,6 +103,28 @@ impl Shadow {
         self.shift = 0;
     }
 
+    /// Makes granules bytes where those of one of these are; gives the bytes of a granule.
+    pub fn align(all: &mut [&mut Shadow]) -> usize {
+        let least = all.iter().map(|shadow| shadow.shift).min().unwrap_or(WORD);
+        for shadow in all.iter_mut().filter(|shadow| shadow.shift > least) {
+            shadow.refine();
+        }
+        1 << least
+    }
+
+    /// Lines of granules.
+    pub fn lines(&self) -> usize {
+        self.granules() / LINE + 1
+    }
+
+    /// Which granules of a line have been stored to, and which have been read.
+    pub fn visited(&self, line: usize) -> (u32, u32) {
+        (
+            self.wrote.visited(line) | self.atomic.visited(line),
+            self.read.visited(line),
+        )
+    }
+
     /// Notes a visit of `bytes` bytes a lane at `at`, by `count` lanes side by side from the one of the tag on.
     /// Returns what the quick test does not clear.
     #[inline(always)]
