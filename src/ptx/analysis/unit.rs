@@ -3,7 +3,7 @@
 use super::barriers::{BarrierSite, Barriers};
 use super::calls::{Call, Callee};
 use super::converge::Converge;
-use super::exact::Evaluator;
+use super::exact::{Evaluator, Memo};
 use super::geometry::{Shape, reads_other_dimensions};
 use super::source::{Nature, nature};
 use super::uniform::{Parts, Slot, Surroundings, Uniformity, is_param_slot};
@@ -11,6 +11,8 @@ use crate::ptx::flow::{Cfg, Loops, Ssa};
 use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, InstId, Module, Operand, SymbolId};
 use crate::ptx::isa::Extent;
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// What is known of one function.
 pub struct Unit<'m> {
@@ -34,6 +36,7 @@ pub struct Unit<'m> {
     pub shape: Shape,
     /// Per instruction with barriers behind it, in textual order.
     pub barriers: Vec<BarrierSite>,
+    exact: Rc<RefCell<Memo>>,
 }
 
 /// How far apart the results of functions are: given uniform arguments, and whatever the arguments are.
@@ -142,6 +145,7 @@ impl<'m> Unit<'m> {
             uniformity: Uniformity::default(),
             shape,
             barriers: barriers.to_vec(),
+            exact: Rc::default(),
         }
     }
 
@@ -170,14 +174,14 @@ impl<'m> Unit<'m> {
             params,
             returns: &of_call,
         };
-        let mut evaluator = Evaluator::new(self.body, &self.cfg, &self.ssa, self.shape);
+        let mut evaluator = self.evaluator();
         let uniformity = Uniformity::new(parts, &surroundings, &mut evaluator);
         self.uniformity = uniformity;
     }
 
     /// An evaluator of exact values.
     pub fn evaluator(&self) -> Evaluator<'_> {
-        Evaluator::new(self.body, &self.cfg, &self.ssa, self.shape)
+        Evaluator::new(self.body, &self.cfg, &self.ssa, self.shape, &self.exact)
     }
 
     /// The function.

@@ -8,6 +8,7 @@ use super::program::{Access, Arg, Program, Row, Step};
 use super::space::Layout;
 use super::value::Value;
 use crate::ptx::analysis::geometry::Shape;
+use crate::ptx::analysis::scalar::Ramp;
 use crate::ptx::ir::{RegId, Special, SymbolId};
 use crate::ptx::types::{Kind, Space, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -68,6 +69,9 @@ impl Setup {
     pub(super) fn special(&self, special: Special) -> Value {
         let shape = Shape::Exact(self.block);
         let threads = self.threads() as u32;
+        if shape.counts_threads(special) {
+            return Value::rising(Ramp::rising(threads));
+        }
         let values: Option<Vec<u64>> = (0..threads).map(|thread| shape.special(special, thread)).collect();
         if let Some(values) = values {
             return Value::each(values, super::Mask::default());
