@@ -2,7 +2,7 @@
 
 use super::super::fault::{Fault, codes};
 use super::super::lanes::{LANES, Slot, Words, lanes, put};
-use super::super::program::Shuffle;
+use super::super::program::{Shuffle, Together};
 use super::state::{Ctx, Split};
 use crate::ptx::diag::Level;
 
@@ -83,7 +83,7 @@ impl Ctx<'_> {
         values: &Words,
         came: u32,
     ) {
-        let file = &mut self.warp.file;
+        let file = &self.warp.file;
         let (b, c) = (&file.word_row(b), &file.word_row(c));
         let choice = Choice {
             mode,
@@ -92,7 +92,46 @@ impl Ctx<'_> {
             values,
             came,
         };
-        let mut chosen = self.world.options.arch.dispatch(choice);
+        let chosen = self.world.options.arch.dispatch(choice);
+        self.take(split, (d, valid), came, chosen);
+    }
+
+    /// The same where all lanes that take part are at one place.
+    pub fn shuffle_here(&mut self, split: Split, what: &Together, came: u32) {
+        let Together::Shuffle {
+            mode,
+            d,
+            valid,
+            a,
+            b,
+            c,
+        } = *what
+        else {
+            return;
+        };
+        let words = &self.warp.file.words;
+        let row = |slot| match slot {
+            Slot::Word(at) => words.get(at as usize),
+            _ => None,
+        };
+        let (Some(values), Some(b_row), Some(c_row)) = (row(a), row(b), row(c)) else {
+            let values = self.warp.file.word_row(a);
+            return self.shuffle(split, mode, (d, valid), (b, c), &values, came);
+        };
+        let choice = Choice {
+            mode,
+            b: b_row,
+            c: c_row,
+            values,
+            came,
+        };
+        let chosen = self.world.options.arch.dispatch(choice);
+        self.take(split, (d, valid), came, chosen);
+    }
+
+    #[inline(always)]
+    fn take(&mut self, split: Split, (d, valid): (Slot, Option<Slot>), came: u32, mut chosen: Chosen) {
+        let file = &mut self.warp.file;
         let absent = chosen.absent & split.mask;
         if absent != 0 {
             put(&mut chosen.values, &[self.world.garbage as u32; LANES], absent);

@@ -155,17 +155,9 @@ impl Ctx<'_> {
     /// Does it for all who came.
     fn perform(&mut self, parties: &[Party], came: u32) {
         if let [party] = parties
-            && let Together::Shuffle {
-                mode,
-                d,
-                valid,
-                a,
-                b,
-                c,
-            } = party.what
+            && matches!(party.what, Together::Shuffle { .. })
         {
-            let values = self.warp.file.word_row(*a);
-            return self.shuffle(party.split, *mode, (*d, *valid), (*b, *c), &values, came);
+            return self.shuffle_here(party.split, party.what, came);
         }
         for party in parties {
             let mut values: Longs = [0; LANES];

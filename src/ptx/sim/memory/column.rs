@@ -363,12 +363,32 @@ fn is_after(tag: u64, per: u32, part: Part, order: Order) -> bool {
     fine
 }
 
-/// Notes a reader of some granules of one line, after one who read there before.
+/// Notes a reader of some granules of one line; all of them are that lane's.
 #[inline(always)]
 pub fn note_reader(first: &mut Column, second: &mut Column, part: Part, order: Order, pc: u32) {
-    if first.is_part_clear(part, order) {
-        first.set_part(part, pc);
-    } else if !crowd_line(first, second, part, order, pc) {
+    let (range, mine) = (part.start..part.start + part.len, part.tag);
+    let Some(Line::Cells(place)) = first.line(part.line) else {
+        if first.is_part_clear(part, order) {
+            first.set_part(part, pc);
+        } else if !crowd_line(first, second, part, order, pc) {
+            crowd_cells(first, second, part, order, pc);
+        }
+        return;
+    };
+    let cells = first.cells.get_mut(place);
+    let Some((tags, pcs)) =
+        cells.and_then(|cells| Some((cells.tags.get_mut(range.clone())?, cells.pcs.get_mut(range)?)))
+    else {
+        return;
+    };
+    let mut fine = true;
+    for tag in tags.iter() {
+        fine &= order.before(*tag, mine);
+    }
+    if fine {
+        tags.fill(mine);
+        pcs.fill(pc);
+    } else {
         crowd_cells(first, second, part, order, pc);
     }
 }
@@ -411,7 +431,6 @@ fn crowd_line(first: &mut Column, second: &mut Column, part: Part, order: Order,
     true
 }
 
-#[inline(never)]
 fn crowd_cells(first: &mut Column, second: &mut Column, part: Part, order: Order, pc: u32) {
     let (Some(first), Some(second)) = (first.cells(part.line), second.cells(part.line)) else {
         return;

@@ -4,7 +4,7 @@
 //! bulk; it takes a visit for ordered before another one where the CTA has passed a barrier since, or where it is the same
 //! thread. What fails the quick test is a suspect, and whoever asks decides with what else it knows (see `order`).
 
-use super::super::lanes::{Longs, lanes};
+use super::super::lanes::{LANES, Longs, lanes};
 use super::column::{Column, LINE, Part, Run, crowd, note_reader};
 use super::tag::{Order, Tag};
 
@@ -155,11 +155,15 @@ impl Shadow {
         let (shift, granules, order) = (self.shift, self.granules(), Order::new(me));
         let count = bytes >> shift;
         let part = |lane: usize| Part::of_lane(places[lane] as usize >> shift, count, Tag(me.0 + lane as u64));
-        let mut fine = bytes.is_power_of_two() && (1..=LINE).contains(&count);
-        for lane in lanes(mask) {
-            let at = places[lane] as usize;
-            fine &= (at & (bytes - 1) == 0) & ((at >> shift) + count <= granules);
+        let (mut last, mut low) = (0, 0);
+        for lane in 0..LANES {
+            let at = if mask >> lane & 1 != 0 { places[lane] } else { 0 };
+            (last, low) = (at.max(last), low | at);
         }
+        let fine = bytes.is_power_of_two()
+            && (1..=LINE).contains(&count)
+            && low & (bytes as u64 - 1) == 0
+            && (last as usize >> shift) + count <= granules;
         if !fine || (!self.is_all_read() && !lanes(mask).all(|lane| self.is_unwritten(part(lane), order))) {
             return false;
         }
