@@ -53,6 +53,7 @@ const OUTSIDE: &[&str] = &[
     "ignore",
     "globset",
     "indicatif",
+    "signal_hook",
     "print!",
     "println!",
     "eprint!",

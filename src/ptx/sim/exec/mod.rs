@@ -21,12 +21,14 @@ mod matrix;
 mod mbarrier;
 mod print;
 mod race;
+mod shuffle;
 mod special;
 mod state;
 mod stuck;
 mod together;
 mod traffic;
+mod visits;
 mod warpgroup;
 
-pub use grid::run;
+pub use grid::{run, run_some};
 pub use state::{BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};
