@@ -3,6 +3,7 @@
 mod alike;
 mod between;
 mod bits;
+mod blind;
 mod bounds;
 mod bulk;
 mod catalogue;
@@ -13,6 +14,7 @@ mod departures;
 mod explain;
 mod fingerprint;
 mod fix;
+mod idioms;
 mod mbarriers;
 mod memory;
 mod named;

@@ -34,9 +34,8 @@ pub(super) fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]
         Shape::Exact(dims) => return vec![dims],
         // Whoever does not ask which thread it is, is alone.
         _ if !specials().any(|special| special.info().extent > Extent::Cta) => vec![[1, 1, 1]],
-        Shape::Line(_) => vec![[32, 1, 1], [64, 1, 1], [128, 1, 1], [256, 1, 1]],
         Shape::Unknown(_) if reads("%tid.z") => vec![[4, 4, 4], [8, 8, 4]],
-        Shape::Unknown(_) => vec![[8, 8, 1], [16, 16, 1], [32, 8, 1]],
+        _ => usual(shape).to_vec(),
     };
     if let Shape::Line(_) = shape {
         usual.extend(large(module, body).map(|threads| [threads, 1, 1]));
@@ -50,6 +49,14 @@ pub(super) fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]
         fitting.push([most.max(1), 1, 1]);
     }
     fitting
+}
+
+/// Shapes that CTAs often have, the smallest first.
+pub(super) fn usual(shape: Shape) -> &'static [[u32; 3]] {
+    match shape {
+        Shape::Line(_) => &[[32, 1, 1], [64, 1, 1], [128, 1, 1], [256, 1, 1]],
+        _ => &[[8, 8, 1], [16, 16, 1], [32, 8, 1]],
+    }
 }
 
 /// Shapes that are tried where none of the usual ones fits.
@@ -98,7 +105,7 @@ impl Plan {
     /// Runs the kernel once, as `setup` says.
     pub(super) fn play(&self, programs: &mut Programs, setup: Setup, covered: &mut Covered) -> Option<Outcome> {
         let setup = Setup {
-            grid: self.grid,
+            grid: self.grid.or(setup.grid),
             given: Rc::clone(&self.given),
             ..setup
         };
@@ -190,7 +197,7 @@ impl Plan {
             .collect()
     }
 
-    /// Runs a shape with small numbers in the parameters.
+    /// Runs a shape with other numbers in the parameters.
     pub(super) fn small(&self, programs: &mut Programs, block: [u32; 3], sample: Sample) -> Option<Outcome> {
         self.run(programs, block, sample, &mut Covered::default(), (false, false))
     }

@@ -181,11 +181,10 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             if tried.assumed && shapes.iter().all(|shaped| strays(shaped, true)) {
                 tried.races.iter_mut().for_each(|race| race.level = Level::Info);
             }
-            // Without a launch nothing is sure of global memory: a kernel may be made for one thread.
-            let global = |race: &&mut Race| tried.assumed && !race.conflict.shared;
-            for race in tried.races.iter_mut().filter(global) {
-                race.level = Level::Info;
+            if tried.assumed {
+                super::blind::settle(programs, plan, body, shape, &mut tried.races);
             }
+            super::idioms::excuse(id, body, &mut tried.races);
             tried.unclear = unclear(&shapes);
             if shapes
                 .iter()
@@ -204,7 +203,7 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             let mut ends = vec![shapes.first()?.block, shapes.last()?.block];
             ends.dedup();
             if !plan.assumed || shapes.iter().all(|shaped| !strays(shaped, true)) {
-                tried.between = super::between::find(programs, plan, body, &ends, integers);
+                tried.between = super::between::find(programs, plan, body, shape, &ends, integers);
             }
         }
     }
@@ -335,7 +334,7 @@ fn has_barrier(body: &Body) -> bool {
 
 type Pair = (Site, Site);
 
-fn pair(conflict: &Conflict) -> Pair {
+pub(super) fn pair(conflict: &Conflict) -> Pair {
     (conflict.first.min(conflict.second), conflict.first.max(conflict.second))
 }
 

@@ -103,10 +103,13 @@ fn check(context: &Context) -> Vec<Diag> {
                 "{} excludes threads of its own CTA only, and another CTA updates the same address",
                 opcode(context, site)
             );
-            found.push(
-                Diag::warning(RULE.code, context.span(site.function, site.inst), message)
-                    .help("leave out `.cta`, or use the scope `.gpu`"),
-            );
+            let level = if between.sure { Level::Warning } else { Level::Info };
+            let mut diag = Diag::new(RULE.code, level, context.span(site.function, site.inst), message)
+                .help("leave out `.cta`, or use the scope `.gpu`");
+            if between.assumed {
+                diag = diag.note("the kernel does not say how it is launched: several CTAs of usual shapes were taken");
+            }
+            found.push(diag);
         }
         if let Some(code) = tried.flag.and_then(|_| context.code(tried.function))
             && let Some(flag) = tried.flag
