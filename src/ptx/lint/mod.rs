@@ -17,6 +17,7 @@ mod fix;
 mod idioms;
 mod mbarriers;
 mod memory;
+mod messages;
 mod named;
 mod origin;
 mod parting;
