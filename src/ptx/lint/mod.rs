@@ -32,6 +32,7 @@ mod suppress;
 mod trail;
 mod trials;
 mod warps;
+mod wide;
 
 pub use catalogue::{Entry, GROUPS, MERGED, Merged, catalogue, merged};
 pub use fingerprint::{Fingerprint, fingerprints};

@@ -2,8 +2,8 @@
 
 use crate::ptx::analysis::Shape;
 use crate::ptx::analysis::trial::{self, Conflict, Fault, Outcome, Programs, Sample, Setup, Site};
-use crate::ptx::ir::{Body, FuncId, Module, Operand, SymbolId};
-use crate::ptx::isa::Extent;
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Inst, Module, Operand, SymbolId};
+use crate::ptx::isa::{Effect, Extent};
 use crate::ptx::types::Space;
 use rustc_hash::FxHashSet;
 use std::cell::Cell;
@@ -18,6 +18,35 @@ pub(super) struct Shaped {
     pub(super) runs: Vec<Outcome>,
     /// The branches that the runs have taken, with the way.
     pub(super) covered: Covered,
+}
+
+/// Which kernels have accesses that runs can judge.
+pub(super) struct Worth {
+    /// Whether some function of the module, not a kernel, has such.
+    helpers: bool,
+}
+
+impl Worth {
+    pub(super) fn new(module: &Module) -> Self {
+        let mut functions = module.functions.iter();
+        let helpers = functions.any(|function| {
+            let body = function.body.as_ref();
+            function.kind != FunctionKind::Entry && body.is_some_and(|body| body.insts.iter().any(is_judged))
+        });
+        Self { helpers }
+    }
+
+    /// The body of a kernel that has such accesses, or calls what may have.
+    pub(super) fn body<'m>(&self, function: &'m Function) -> Option<&'m Body> {
+        let worth = |inst: &Inst| is_judged(inst) || self.helpers && inst.op.effect == Effect::Call;
+        let body = function.body.as_ref();
+        body.filter(|body| function.kind == FunctionKind::Entry && body.insts.iter().any(worth))
+    }
+}
+
+fn is_judged(inst: &Inst) -> bool {
+    let memory = inst.op.effect.accesses_memory() && inst.op.space != Space::Param;
+    memory && (inst.op.effect != Effect::Load || inst.op.space != Space::Global)
 }
 
 /// The shapes to try: the exact one, else some usual ones, the smallest first.

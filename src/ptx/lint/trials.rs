@@ -2,14 +2,13 @@
 
 use super::Launch;
 use super::between::Between;
-use super::plan::{Plan, Shaped, blocks, unusual};
+use super::plan::{Plan, Shaped, Worth, blocks, unusual};
 use super::racing::sm;
 use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Sample, Scatter, Site, Stop};
 use crate::ptx::analysis::{Shape, Twins};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Inst, InstId, Module, SymbolId, Variable};
+use crate::ptx::ir::{Body, FuncId, Function, InstId, Module, SymbolId, Variable};
 use crate::ptx::isa::Effect;
-use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -24,7 +23,7 @@ const LEAST_FUEL: u32 = 400;
 /// ... until the whole is used up so many times.
 const MOST_TIMES: u64 = 4;
 /// Numbers that all registers hold in a run: threads times registers.
-const MOST_HELD: usize = 1 << 23;
+pub(super) const MOST_HELD: usize = 1 << 23;
 
 /// Two accesses that race.
 #[derive(Clone, Debug)]
@@ -82,10 +81,15 @@ pub(super) fn all(module: &Module, launch: &Launch) -> Vec<Tried> {
     let insts = |function: &Function| function.body.as_ref().map_or(0, |body| body.insts.len() as u64);
     let budget: u64 = BUDGET + SHARE * module.functions.iter().map(insts).sum::<u64>();
     let mut spent: u64 = 0;
-    let mut kernels = module.functions.iter().filter_map(worth_it).count() as u64;
+    let worth = Worth::new(module);
+    let mut kernels = module
+        .functions
+        .iter()
+        .filter_map(|function| worth.body(function))
+        .count() as u64;
     let mut found = Vec::new();
     for (id, function) in (0..).map(FuncId).zip(&module.functions) {
-        let Some(body) = worth_it(function) else { continue };
+        let Some(body) = worth.body(function) else { continue };
         kernels = kernels.saturating_sub(1);
         if let Some((twin, renaming)) = twins.first(id).filter(|_| launch.params.is_empty()) {
             let told = first.get(&twin).and_then(Option::as_ref);
@@ -197,6 +201,9 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
                 tried.races.extend(small(programs, plan, &shapes, shape, &tried.races));
             }
             tried.races.extend(scattered(&shapes, &tried.races));
+            if tried.assumed && tried.races.is_empty() && tried.assumes.is_none() {
+                tried.races = super::wide::find(programs, plan, body, shape);
+            }
             tried
                 .races
                 .sort_by_key(|race| (race.conflict.second, race.conflict.first));
@@ -312,19 +319,6 @@ fn scattered(shapes: &[&Shaped], known: &[Race]) -> Vec<Race> {
         numbers: None,
     };
     run.scattered.iter().filter(is_new).map(race).collect()
-}
-
-/// The body of a kernel that has accesses which runs can judge.
-fn worth_it(function: &Function) -> Option<&Body> {
-    let judged = |inst: &Inst| {
-        let memory = inst.op.effect.accesses_memory() && inst.op.space != Space::Param;
-        memory && (inst.op.effect != Effect::Load || inst.op.space != Space::Global)
-    };
-    let body = function
-        .body
-        .as_ref()
-        .filter(|_| function.kind == FunctionKind::Entry)?;
-    body.insts.iter().any(judged).then_some(body)
 }
 
 /// Whether the kernel waits for all threads of its CTA, so that it has more than one warp.
@@ -505,7 +499,7 @@ fn level(conflict: &Conflict, everywhere: bool) -> Level {
 }
 
 /// One race per missing barrier: a barrier right before the second access of the earliest race cures others, too.
-fn group(mut all: Vec<Race>) -> Vec<Race> {
+pub(super) fn group(mut all: Vec<Race>) -> Vec<Race> {
     all.sort_by_key(|race| {
         (
             race.level,
