@@ -122,6 +122,8 @@ pub(super) struct Plan {
     /// Parameters that are known.
     pub(super) given: Rc<[(SymbolId, i64, u64)]>,
     pub(super) fuel: u32,
+    /// Instructions that a run may take that is held against one of another CTA.
+    pub(super) pair_fuel: u32,
     /// Whether the shape of the CTA is not known.
     pub(super) assumed: bool,
     /// Whether the lanes of a warp run in step: before sm_70.
@@ -138,7 +140,11 @@ impl Plan {
             given: Rc::clone(&self.given),
             ..setup
         };
-        let outcome = trial::run(programs, self.id, &setup, self.fuel, covered)?;
+        let fuel = match setup.cta {
+            Some(_) => self.pair_fuel,
+            None => self.fuel,
+        };
+        let outcome = trial::run(programs, self.id, &setup, fuel, covered)?;
         self.spent.set(self.spent.get() + u64::from(outcome.steps));
         Some(outcome)
     }

@@ -120,14 +120,16 @@ fn one(
 ) -> Option<Tried> {
     let shape = Shape::of(function, launch.block);
     let size = body.insts.len() as u32;
+    // Where half of it is gone, loops are left early: little fuel makes runs short, not blind.
+    let fuel = u32::try_from(2 * share)
+        .unwrap_or(u32::MAX)
+        .clamp(LEAST_FUEL + 4 * size, FUEL + 4 * size);
     let plan = Plan {
         id,
         grid: launch.grid,
         given: given(programs.module(), function, launch),
-        // Where half of it is gone, loops are left early: little fuel makes runs short, not blind.
-        fuel: u32::try_from(2 * share)
-            .unwrap_or(u32::MAX)
-            .clamp(LEAST_FUEL + 4 * size, FUEL + 4 * size),
+        fuel,
+        pair_fuel: (fuel / 4).max(LEAST_FUEL + 2 * size),
         assumed: !matches!(shape, Shape::Exact(_)),
         lockstep: sm(programs.module()).is_some_and(|sm| sm < 70),
         spent: Cell::new(0),

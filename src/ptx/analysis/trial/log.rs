@@ -48,6 +48,7 @@ impl Places {
         self.less == other.less
             && match (&self.address.data, &other.address.data) {
                 (Data::Same(a), Data::Same(b)) => a == b,
+                (Data::Ramp(a), Data::Ramp(b)) => a == b,
                 (Data::Each(a), Data::Each(b)) => Rc::ptr_eq(a, b) || a.values == b.values && a.unknown == b.unknown,
                 _ => false,
             }
@@ -341,7 +342,7 @@ fn is_private(records: &[Record], members: &[u32]) -> bool {
         all = all.or(&record.lanes);
         size = size.max(record.size());
     }
-    if all.len() == 1 {
+    if all.len() == 1 || matches!(first.places.address.data, Data::Ramp(ramp) if ramp.step().unsigned_abs() >= size) {
         return true;
     }
     let mut end = 0;
