@@ -28,6 +28,7 @@ mod twins;
 mod undefined;
 mod uniform;
 mod unit;
+mod whence;
 
 pub use alignment::Alignment;
 pub use barriers::{BarrierSite, Barriers};
@@ -52,3 +53,4 @@ pub use twins::{Renaming, Twins};
 pub use undefined::{Step, Unwritten, unwritten};
 pub use uniform::{Filled, Slot, Uniformity, Why};
 pub use unit::{Analysis, Unit, nature_of};
+pub use whence::Whence;

@@ -3,6 +3,7 @@
 mod alike;
 mod between;
 mod bits;
+mod blind;
 mod bounds;
 mod bulk;
 mod catalogue;
@@ -13,8 +14,10 @@ mod departures;
 mod explain;
 mod fingerprint;
 mod fix;
+mod idioms;
 mod mbarriers;
 mod memory;
+mod messages;
 mod named;
 mod origin;
 mod parting;
@@ -29,6 +32,7 @@ mod suppress;
 mod trail;
 mod trials;
 mod warps;
+mod wide;
 
 pub use catalogue::{Entry, GROUPS, MERGED, Merged, catalogue, merged};
 pub use fingerprint::{Fingerprint, fingerprints};

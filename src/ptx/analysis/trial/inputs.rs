@@ -28,6 +28,8 @@ pub enum Sample {
     Grid,
     /// One.
     One,
+    /// So large that no stride is too small, and different for every parameter.
+    Huge,
 }
 
 impl Sample {
@@ -178,6 +180,8 @@ impl<'m> Params<'m> {
             (_, Sample::Larger) => 3072 << size,
             (_, Sample::Block) => self.threads[0],
             (_, Sample::Grid) => self.threads[1],
+            (..=31, Sample::Huge) => 0x4000 + 0x200 * u64::from(number % 16),
+            (_, Sample::Huge) => (16 + u64::from(number)) << 16,
         };
         Value::guessed(value)
     }

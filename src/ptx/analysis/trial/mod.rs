@@ -182,6 +182,8 @@ impl Scatter {
             maybe: true,
             anywhere: true,
             broadcast: false,
+            slot: false,
+            fixed: false,
             times: (0, 0),
         }
     }
