@@ -34,14 +34,17 @@ pub use catalogue::{Entry, GROUPS, MERGED, Merged, catalogue, merged};
 pub use fingerprint::{Fingerprint, fingerprints};
 pub use fix::apply as apply_fixes;
 pub use origin::{Origin, Origins, Place};
+pub use plan::blocks as usual_blocks;
 pub use rule::{RULES, Rule, rule_named};
 pub use select::{Directive, Selection, Selector, UnknownSelector};
 
 use super::diag::{Diag, codes};
+use super::ir::{Function, Module, SymbolId};
 use super::parse::Parsed;
 use super::source::Span;
 use super::target::PtxVersion;
 use context::Context;
+use std::rc::Rc;
 use std::sync::Arc;
 use suppress::{Judge, Suppressions};
 
@@ -54,6 +57,22 @@ pub struct Launch {
     pub grid: Option<[u32; 3]>,
     /// What kernel parameters hold.
     pub params: Arc<[Given]>,
+}
+
+impl Launch {
+    /// The parameters of a kernel that something is said of: each with the bytes from its start, and what it holds.
+    pub fn given(&self, module: &Module, kernel: &Function) -> Rc<[(SymbolId, i64, u64)]> {
+        let symbol = |given: &Given| {
+            let number: Option<usize> = given.name.parse().ok();
+            let by_number = number.and_then(|number| kernel.params.get(number));
+            let by_name = || kernel.params.iter().find(|param| module.name(**param) == given.name);
+            by_number.or_else(by_name).copied()
+        };
+        self.params
+            .iter()
+            .filter_map(|given| Some((symbol(given)?, 0, given.value)))
+            .collect()
+    }
 }
 
 /// What is known of a scalar kernel parameter.

@@ -21,7 +21,7 @@ pub(super) struct Shaped {
 }
 
 /// The shapes to try: the exact one, else some usual ones, the smallest first.
-pub(super) fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]> {
+pub fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]> {
     let specials = || {
         let operands = body.insts.iter().flat_map(|inst| &inst.operands);
         operands.filter_map(|operand| match operand {

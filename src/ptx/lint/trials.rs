@@ -7,12 +7,11 @@ use super::racing::sm;
 use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Sample, Scatter, Site, Stop};
 use crate::ptx::analysis::{Shape, Twins};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Inst, InstId, Module, SymbolId, Variable};
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Inst, InstId, Module, Variable};
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
-use std::rc::Rc;
 
 /// Instructions that one run may take at most, beside some for each instruction of the kernel.
 const FUEL: u32 = 20_000;
@@ -119,7 +118,7 @@ fn one(
     let plan = Plan {
         id,
         grid: launch.grid,
-        given: given(programs.module(), function, launch),
+        given: launch.given(programs.module(), function),
         // Where half of it is gone, loops are left early: little fuel makes runs short, not blind.
         fuel: u32::try_from(2 * share)
             .unwrap_or(u32::MAX)
@@ -222,24 +221,6 @@ fn calm(id: FuncId, body: &Body, shapes: &[&Shaped]) -> Vec<InstId> {
     let copies = (0..).map(InstId).zip(&body.insts);
     let copies = copies.filter(|(_, inst)| inst.op.effect == Effect::Async);
     copies.map(|(at, _)| at).filter(|at| is_calm(*at)).collect()
-}
-
-/// The parameters of the kernel that the launch says something of.
-fn given(module: &Module, function: &Function, launch: &Launch) -> Rc<[(SymbolId, i64, u64)]> {
-    let symbol = |given: &super::Given| {
-        let by_number = given
-            .name
-            .parse()
-            .ok()
-            .and_then(|number: usize| function.params.get(number));
-        let by_name = || function.params.iter().find(|param| module.name(**param) == given.name);
-        by_number.or_else(by_name).copied()
-    };
-    launch
-        .params
-        .iter()
-        .filter_map(|given| Some((symbol(given)?, 0, given.value)))
-        .collect()
 }
 
 /// Whether a parameter is an integer that may be a size, a stride or an offset.

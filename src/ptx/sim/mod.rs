@@ -4,16 +4,18 @@
 //! What the simulator cannot do is a [`Stop`]: it never guesses.
 //!
 //! - [`program`]: the decoded kernel. [`lanes`]: registers, 32 lanes at a time. [`memory`]: blocks, addresses, who touched what.
-//! - [`exec`]: warps, barriers, CTAs. [`fault`]: what is found.
+//! - [`exec`]: warps, barriers, CTAs. [`fault`]: what is found. [`Fill`]: what buffers hold.
 
 pub mod exec;
 pub mod fault;
+mod fill;
 pub mod lanes;
 pub mod memory;
 pub mod program;
 mod stats;
 
-pub use fault::{Fault, Party, Site, Thread};
+pub use fault::{Fault, Party, Site, Stray, Thread};
+pub use fill::Fill;
 pub use stats::{Count, Stats, Step};
 
 use super::ir::Module;

@@ -4,11 +4,12 @@
 //! that a coincidence in one is none in the other.
 
 use super::demands::demands;
+use super::machine::Programs;
 use super::program::{Access, Arg, Program, Row, Step};
 use super::space::Layout;
 use super::value::Value;
 use crate::ptx::analysis::geometry::Shape;
-use crate::ptx::ir::{RegId, Special, SymbolId};
+use crate::ptx::ir::{FuncId, Inst, RegId, Special, SymbolId};
 use crate::ptx::types::{Kind, Space, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -193,16 +194,42 @@ pub(super) struct Pointers {
     all: FxHashSet<(SymbolId, i64)>,
     /// Those that are stored through.
     written: FxHashSet<(SymbolId, i64)>,
+    /// Those through which floating-point numbers are loaded.
+    floats: FxHashMap<(SymbolId, i64), Type>,
     /// Whether something is stored through an address that no parameter was seen to go into.
     unclear: bool,
     /// What parameters must hold, lest the kernel trap.
     demanded: FxHashMap<(SymbolId, i64), u64>,
 }
 
+/// What is known of a kernel's parameters, each by its symbol and the bytes from its start.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Those that are addresses.
+    pub pointers: FxHashSet<(SymbolId, i64)>,
+    /// Addresses of floating-point numbers, with their type.
+    pub floats: FxHashMap<(SymbolId, i64), Type>,
+    /// Those that must hold a number, lest the kernel trap.
+    pub demanded: FxHashMap<(SymbolId, i64), u64>,
+}
+
+/// What is known of a kernel's parameters; `None` where it has no body.
+pub fn known(programs: &mut Programs, kernel: FuncId) -> Option<Known> {
+    let program = programs.get(kernel)?;
+    let pointers = program.pointers.get_or_init(|| pointers(&program));
+    Some(Known {
+        pointers: pointers.all.clone(),
+        floats: pointers.floats.clone(),
+        demanded: pointers.demanded.clone(),
+    })
+}
+
 /// Follows parameters through registers, in the order of the text.
 #[derive(Default)]
 struct Search {
     origins: FxHashMap<RegId, FxHashSet<(SymbolId, i64)>>,
+    /// Registers with the parameters through which they were loaded.
+    loaded: FxHashMap<RegId, FxHashSet<(SymbolId, i64)>>,
     found: Pointers,
 }
 
@@ -212,7 +239,10 @@ fn pointers(program: &Program) -> Pointers {
     for _ in 0..2 {
         search.found.written.clear();
         search.found.unclear = false;
-        program.rows.iter().for_each(|row| search.row(row));
+        for (row, inst) in program.rows.iter().zip(&program.body.insts) {
+            search.row(row);
+            search.floats(row, inst);
+        }
     }
     search.found.demanded = demands(program.body);
     search.found
@@ -258,6 +288,18 @@ impl Search {
         }
     }
 
+    /// Notes what is loaded to be computed with as a floating-point number, whatever type the load has.
+    fn floats(&mut self, row: &Row, inst: &Inst) {
+        let ty = inst.op.types.last().copied().filter(|ty| ty.kind() == Kind::Float);
+        let Some(ty) = ty else { return };
+        let loads = matches!(&row.step, Step::Access(access) if access.reads);
+        let regs = if loads { &row.defs[..] } else { &row.uses[..] };
+        let through = regs.iter().filter_map(|reg| self.loaded.get(reg)).flatten();
+        for origin in through {
+            self.found.floats.entry(*origin).or_insert(ty);
+        }
+    }
+
     fn access(&mut self, row: &Row, access: &Access) {
         if let (Space::Param, Arg::Symbol(symbol, by), true) = (access.space, &access.base, access.reads)
             && access.bytes == 8
@@ -269,6 +311,11 @@ impl Search {
             return;
         }
         let through = self.of(&access.base);
+        if access.reads {
+            for reg in &row.defs {
+                self.loaded.entry(*reg).or_default().extend(&through);
+            }
+        }
         if access.writes && matches!(access.space, Space::Global | Space::Generic) {
             self.found.unclear |= through.is_empty() && !matches!(access.base, Arg::Symbol(..));
             self.found.written.extend(&through);

@@ -201,7 +201,9 @@ impl Ctx<'_> {
         } else {
             let what = self.describe(space, address);
             let message = format!("{verb} {size} bytes at {address:#x}{what}");
-            Fault::new(codes::MEM002, Level::Error, self.site(pc), message)
+            let mut fault = Fault::new(codes::MEM002, Level::Error, self.site(pc), message);
+            fault.stray = Some(self.stray(space, address));
+            fault
         };
         self.report(fault.thread(thread).address(address));
     }
