@@ -11,7 +11,10 @@ pub(super) fn notes(source: &Source, search: &Search) -> Vec<String> {
     match search {
         Search::Shown(witness) => {
             let told = format!("witness, {}: {}", on(&witness.launch), happening(source, witness));
-            vec![told, format!("to see it: {}", command(source, &witness.launch))]
+            let mut notes = vec![told];
+            notes.extend(witness.reserve.iter().map(|why| format!("in the same run, {why}")));
+            notes.push(format!("to see it: {}", command(source, &witness.launch)));
+            notes
         }
         Search::NotShown(tried) => vec![format!("no witness: {}", failure(tried))],
     }
@@ -147,6 +150,9 @@ struct Fault<'a> {
     address: Option<String>,
     others: Vec<Party<'a>>,
     times: u64,
+    /// What else the run meets because its arguments are made up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reserve: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -240,5 +246,6 @@ fn fault<'a>(source: &Source, witness: &'a Witness) -> Fault<'a> {
         address: witness.address.map(|address| format!("{address:#x}")),
         others: others.collect(),
         times: witness.times,
+        reserve: witness.reserve.as_deref(),
     }
 }

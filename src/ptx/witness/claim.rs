@@ -4,7 +4,7 @@ use crate::ptx::analysis::{Call, Callee};
 use crate::ptx::diag::{Diag, Level};
 use crate::ptx::ir::{FuncId, FunctionKind, InstId, Module};
 use crate::ptx::parse::Parsed;
-use crate::ptx::sim::{Fault, Site};
+use crate::ptx::sim::{Fault, Site, Stray};
 use crate::ptx::source::Span;
 use std::collections::BTreeSet;
 
@@ -15,8 +15,10 @@ enum Fit {
     Pair,
     /// The same, and the threads are of different CTAs.
     Across,
-    /// Some place of the fault is some place of the finding.
+    /// Some place of the fault is some place of the finding, or in a function that is called there.
     Any,
+    /// As before, or the fault is of the same code in the same function: the finding stands where an object is made.
+    Object,
     /// The fault is where the finding stands.
     Here,
 }
@@ -73,6 +75,7 @@ pub(super) fn kin(code: &str) -> &'static [&'static str] {
 fn fit(code: &str) -> Fit {
     match code {
         "RACE006" | "RACE008" => Fit::Across,
+        "ASYNC006" | "ASYNC007" | "ASYNC008" => Fit::Object,
         _ if code.starts_with("RACE") => Fit::Pair,
         _ if ["BAR", "ASYNC", "FLOW"].iter().any(|group| code.starts_with(group)) => Fit::Any,
         _ => Fit::Here,
@@ -90,6 +93,8 @@ pub(super) struct Claim {
     here: BTreeSet<Site>,
     /// Those, and all that belong to it.
     all: BTreeSet<Site>,
+    /// Functions that are called there.
+    called: BTreeSet<FuncId>,
 }
 
 impl Claim {
@@ -98,11 +103,19 @@ impl Claim {
         if !kin(self.code).contains(&fault.code.id) {
             return false;
         }
+        // Made-up buffers run out whatever the kernel does.
+        let made_up = matches!(fault.stray, Some(Stray::Buffer | Stray::Dynamic | Stray::Nowhere));
+        if made_up && self.code != "MEM005" && self.code != "MEM007" {
+            return false;
+        }
         let others = || fault.others.iter().filter_map(|other| other.site);
         let mut sites = others().chain([fault.site]);
         match fit(self.code) {
             Fit::Here => self.here.contains(&fault.site),
-            Fit::Any => sites.any(|site| self.all.contains(&site)),
+            Fit::Object if self.code == fault.code.id && self.function == fault.site.function => true,
+            Fit::Any | Fit::Object => {
+                sites.any(|site| self.all.contains(&site) || self.called.contains(&site.function))
+            }
             fit => {
                 // A finding with one place says nothing of the other.
                 let alone = self.all.len() == self.here.len();
@@ -145,9 +158,25 @@ impl<'p> Places<'p> {
             finding,
             function,
             code: diag.code.id,
+            called: self.called(&here),
             here,
             all,
         })
+    }
+
+    /// The functions that are called at some instructions, and those that they call.
+    fn called(&self, sites: &BTreeSet<Site>) -> BTreeSet<FuncId> {
+        let module = &self.parsed.module;
+        let callee = |site: &Site| {
+            let body = module.function(site.function).body.as_ref()?;
+            Call::of(module, site.inst, body.insts.get(site.inst.index())?)
+        };
+        let known = |call: Call| match call.callee {
+            Callee::Known(function) => Some(function),
+            _ => None,
+        };
+        let first: Vec<FuncId> = sites.iter().filter_map(callee).filter_map(known).collect();
+        reached(module, first)
     }
 
     /// The instruction in which a span begins.
@@ -170,6 +199,24 @@ pub(super) fn span(parsed: &Parsed, site: Site) -> Span {
     spans.map_or(Span::default(), |spans| {
         spans.insts.get(site.inst.index()).copied().unwrap_or(spans.name)
     })
+}
+
+/// Functions with all that they call.
+pub(super) fn reached(module: &Module, first: Vec<FuncId>) -> BTreeSet<FuncId> {
+    let (mut seen, mut stack) = (BTreeSet::new(), first);
+    while let Some(function) = stack.pop() {
+        let body = module
+            .function(function)
+            .body
+            .as_ref()
+            .filter(|_| seen.insert(function));
+        let calls = body.into_iter().flat_map(|body| Call::all(module, body));
+        stack.extend(calls.filter_map(|call| match call.callee {
+            Callee::Known(function) => Some(function),
+            _ => None,
+        }));
+    }
+    seen
 }
 
 /// The kernels that come to a function: itself, or the first few that call it.

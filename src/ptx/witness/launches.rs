@@ -1,8 +1,10 @@
 //! Which launches a kernel is tried on: what is given is kept, the rest is made up, the simplest first.
 
+use super::claim::reached;
 use crate::ptx::analysis::Shape;
 use crate::ptx::analysis::trial::{self, Known, Programs, Sample};
 use crate::ptx::ir::{Body, FuncId, Function, Module, Operand, Symbol, SymbolId, SymbolKind, Variable};
+use crate::ptx::isa::Extent;
 use crate::ptx::lint::{self, Launch};
 use crate::ptx::num::convert::Convert;
 use crate::ptx::sim::{Arg, Buffer, Fill, Launch as Run, Options};
@@ -15,8 +17,9 @@ use std::rc::Rc;
 const SIZES: [u64; 3] = [1 << 16, 1 << 20, 1 << 25];
 /// Bytes of all buffers of a launch.
 const MOST_BYTES: u64 = 1 << 27;
-/// Numbers in made-up buffers of integers are below this: small enough for indices and counts.
-const BELOW: u64 = 64;
+/// Numbers in made-up buffers of integers are below this: small enough for indices and counts, and prime, so that elements at a
+/// distance of a power of two differ.
+const BELOW: u64 = 61;
 /// The most threads that a number stands for.
 const MOST_THREADS: u64 = 1 << 20;
 /// What integers stand for, in the order in which they are tried.
@@ -25,6 +28,8 @@ const SAMPLES: [Sample; 4] = [Sample::Grid, Sample::Block, Sample::Large, Sample
 const LARGE: u64 = 1024;
 /// Dynamic and static shared memory together: every kernel may have so much.
 const SHARED: u64 = 48 << 10;
+/// Threads of a CTA where only called functions tell threads apart.
+const CALLED: [[u32; 3]; 3] = [[64, 1, 1], [128, 1, 1], [32, 1, 1]];
 /// What floating-point parameters hold.
 const FLOAT: f64 = 1.5;
 
@@ -174,6 +179,10 @@ impl<'m> Kernel<'m> {
         };
         let shape = Shape::of(function, launch.block);
         let mut blocks = lint::usual_blocks(module, shape, body);
+        // The linter looks at the kernel alone; here the functions that it calls count, too.
+        if blocks == [[1, 1, 1]] && !matches!(shape, Shape::Exact(_)) && is_asked(module, id) {
+            blocks = CALLED.to_vec();
+        }
         // One warp alone shows little; two come first.
         if let Some(at) = blocks.iter().position(|block| *block == [32, 1, 1]) {
             let end = blocks.len().min(3);
@@ -356,6 +365,21 @@ impl<'m> Kernel<'m> {
             },
         }
     }
+}
+
+/// Whether a function that a kernel calls asks which thread it is.
+fn is_asked(module: &Module, kernel: FuncId) -> bool {
+    let bodies = reached(module, vec![kernel]).into_iter();
+    let bodies = bodies.filter_map(|function| module.function(function).body.as_ref());
+    let reads = |body: &Body| {
+        let operands = body.insts.iter().flat_map(|inst| &inst.operands);
+        let mut extents = operands.filter_map(|operand| match operand {
+            Operand::Special(special) => Some(special.info().extent),
+            _ => None,
+        });
+        extents.any(|extent| extent > Extent::Cta)
+    };
+    bodies.into_iter().any(reads)
 }
 
 fn specials(body: &Body) -> impl Iterator<Item = &'static str> {

@@ -63,6 +63,8 @@ pub struct Witness {
     pub others: Vec<Other>,
     /// How many times it is met in the run.
     pub times: u64,
+    /// What else the run meets because its arguments are made up.
+    pub reserve: Option<String>,
 }
 
 /// Another party of a fault.
@@ -132,6 +134,8 @@ struct Hunt<'p> {
     kernel: FuncId,
     claims: Vec<&'p Claim>,
     shown: Vec<Option<Witness>>,
+    /// Witnesses in launches that the kernel is not made for: better than none.
+    doubtful: Vec<Option<Witness>>,
     tried: Tried,
     spent: u64,
     buffers: Buffers,
@@ -155,6 +159,7 @@ impl<'p> Hunt<'p> {
             parsed,
             kernel,
             shown: vec![None; claims.len()],
+            doubtful: vec![None; claims.len()],
             claims,
             tried: Tried::default(),
             spent: 0,
@@ -193,6 +198,9 @@ impl<'p> Hunt<'p> {
                 };
                 self.attempt(&kernel, &candidate);
             }
+        }
+        for (shown, doubtful) in self.shown.iter_mut().zip(&mut self.doubtful) {
+            *shown = shown.take().or_else(|| doubtful.take());
         }
         self.tried.why.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     }
@@ -236,15 +244,21 @@ impl<'p> Hunt<'p> {
             }
             Err(stopped) => (stopped.faults, Some(stopped.stop)),
         };
-        if let Some((why, outcome)) = self.unfit(kernel, &faults) {
-            self.note(why);
-            return outcome;
-        }
+        let unfit = self.unfit(kernel, &faults);
+        let reserve = unfit.as_ref().map(|(why, _)| why.as_str());
+        let is_doubtful = matches!(unfit, Some((_, Try::TooSmall)));
         for (at, claim) in self.claims.iter().enumerate() {
             let fault = faults.iter().find(|fault| claim.is_shown_by(fault));
-            if let (None, Some(fault)) = (&self.shown[at], fault) {
-                self.shown[at] = Some(self.witness(candidate, fault));
+            let witness = fault.map(|fault| self.witness(candidate, fault, reserve));
+            match reserve {
+                None => self.shown[at] = self.shown[at].take().or(witness),
+                Some(_) if is_doubtful => self.doubtful[at] = self.doubtful[at].take().or(witness),
+                Some(_) => {}
             }
+        }
+        if let Some((why, outcome)) = unfit {
+            self.note(why);
+            return outcome;
         }
         match stop {
             None => Try::Fit,
@@ -258,9 +272,11 @@ impl<'p> Hunt<'p> {
 
     /// Why the kernel is not made for a launch with these faults.
     fn unfit(&self, kernel: &Kernel, faults: &[Fault]) -> Option<(String, Try)> {
-        let is_claimed = |fault: &Fault| self.claims.iter().any(|claim| claim.is_shown_by(fault));
+        // What else is wrong with an instruction that shows a claim belongs to it.
+        let shows = |fault: &Fault| self.claims.iter().any(|claim| claim.is_shown_by(fault));
+        let is_claimed = |fault: &Fault| faults.iter().any(|other| other.site == fault.site && shows(other));
         for fault in faults {
-            if fault.code.id == "RUN001" && !is_claimed(fault) {
+            if fault.code.id == "RUN001" {
                 return Some(("the kernel traps".to_owned(), Try::Unfit));
             }
             match fault.stray {
@@ -283,7 +299,7 @@ impl<'p> Hunt<'p> {
         None
     }
 
-    fn witness(&self, candidate: &Launched, fault: &Fault) -> Witness {
+    fn witness(&self, candidate: &Launched, fault: &Fault, reserve: Option<&str>) -> Witness {
         let span = |site| claim::span(self.parsed, site);
         let others = fault.others.iter().map(|other| Other {
             span: other.site.map(span),
@@ -299,6 +315,7 @@ impl<'p> Hunt<'p> {
             address: fault.address,
             others: others.collect(),
             times: fault.times,
+            reserve: reserve.map(str::to_owned),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::program::{Access, Arg, Program, Row, Step};
 use super::space::Layout;
 use super::value::Value;
 use crate::ptx::analysis::geometry::Shape;
-use crate::ptx::ir::{FuncId, Inst, RegId, Special, SymbolId};
+use crate::ptx::ir::{Address, Base, FuncId, Inst, Operand, RegId, Special, SymbolId};
 use crate::ptx::types::{Kind, Space, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -241,6 +241,7 @@ fn pointers(program: &Program) -> Pointers {
         search.found.unclear = false;
         for (row, inst) in program.rows.iter().zip(&program.body.insts) {
             search.row(row);
+            search.addresses(&inst.operands);
             search.floats(row, inst);
         }
     }
@@ -288,6 +289,28 @@ impl Search {
         }
     }
 
+    /// Notes what stands between brackets: copies have sources beside what they write.
+    fn addresses(&mut self, operands: &[Operand]) {
+        for operand in operands {
+            match operand {
+                Operand::Address(Address {
+                    base: Base::Reg(reg), ..
+                }) => {
+                    let origins = self.origins.get(reg).into_iter().flatten();
+                    self.found.all.extend(origins);
+                }
+                Operand::Bracket(parts) => {
+                    let regs = parts.iter().filter_map(|part| match part {
+                        Operand::Reg(reg) => self.origins.get(reg),
+                        _ => None,
+                    });
+                    self.found.all.extend(regs.flatten());
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Notes what is loaded to be computed with as a floating-point number, whatever type the load has.
     fn floats(&mut self, row: &Row, inst: &Inst) {
         let ty = inst.op.types.last().copied().filter(|ty| ty.kind() == Kind::Float);
@@ -311,7 +334,7 @@ impl Search {
             return;
         }
         let through = self.of(&access.base);
-        if access.reads {
+        if access.reads && !through.is_empty() {
             for reg in &row.defs {
                 self.loaded.entry(*reg).or_default().extend(&through);
             }

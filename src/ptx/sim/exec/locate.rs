@@ -138,18 +138,20 @@ impl Ctx<'_> {
         }
     }
 
-    /// What an address out of bounds was aimed at: what [`Ctx::describe`] names.
-    pub fn stray(&self, space: Space, address: u64) -> Stray {
+    /// What an address out of bounds was aimed at; `None` where nothing is near, in the spaces that the launch has no part in.
+    pub fn stray(&self, space: Space, address: u64) -> Option<Stray> {
         let (map, local) = self.map_of(space, address);
-        let behind = nearest(map, local).filter(|region| is_near(region, local));
-        let aimed_at = behind.or_else(|| in_front(map, local));
-        match aimed_at {
-            None => Stray::Nowhere,
-            Some(region) => match (region.symbol, region.home) {
+        // Windows of global memory are so wide that only a wrong number leads out of them.
+        let aimed_at = map
+            .find(local)
+            .or_else(|| nearest(map, local).filter(|region| is_near(region, local)));
+        match aimed_at.or_else(|| in_front(map, local)) {
+            None => matches!(space, Space::Global | Space::Generic).then_some(Stray::Nowhere),
+            Some(region) => Some(match (region.symbol, region.home) {
                 (Some(symbol), _) => Stray::Variable(symbol),
                 (None, Home::Shared) => Stray::Dynamic,
                 (None, _) => Stray::Buffer,
-            },
+            }),
         }
     }
 
@@ -171,7 +173,7 @@ impl Ctx<'_> {
 
     fn before(&self, map: &Map, address: u64) -> String {
         match in_front(map, address) {
-            Some(region) => format!("{} bytes in front of {}", region.base - address, region.name),
+            Some(region) => format!("{} bytes in front of {}", ahead(region, address), region.name),
             None => "no variable or buffer is near".into(),
         }
     }
@@ -195,8 +197,13 @@ fn is_near(region: &Region, address: u64) -> bool {
 
 /// The region that begins not far behind an address.
 fn in_front(map: &Map, address: u64) -> Option<&Region> {
-    let next = map.regions().iter().find(|region| region.base > address);
-    next.filter(|region| region.base - address < NEAR)
+    let mut regions = map.regions().iter();
+    regions.find(|region| (1..NEAR).contains(&ahead(region, address)))
+}
+
+/// How far ahead of an address a region begins. Addresses in front of the first byte have wrapped round.
+fn ahead(region: &Region, address: u64) -> u64 {
+    region.base.wrapping_sub(address)
 }
 
 #[inline(always)]

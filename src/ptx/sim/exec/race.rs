@@ -181,7 +181,10 @@ impl Ctx<'_> {
         let verb = if write { "writes" } else { "reads" };
         let windows = self.program.layout.windows;
         let foreign = match space {
-            Space::Shared | Space::Local | Space::Const | Space::Param => address >= windows.shared.min(1 << 32),
+            // In front of the first byte, addresses wrap round.
+            Space::Shared | Space::Local | Space::Const | Space::Param => {
+                (windows.shared.min(1 << 32)..0u64.wrapping_sub(1 << 32)).contains(&address)
+            }
             Space::Global => address >= windows.shared && address < windows.param.saturating_add(windows.len),
             Space::Generic => address != 0 && address < 1 << 27 && windows.global > 27,
             _ => false,
@@ -202,7 +205,7 @@ impl Ctx<'_> {
             let what = self.describe(space, address);
             let message = format!("{verb} {size} bytes at {address:#x}{what}");
             let mut fault = Fault::new(codes::MEM002, Level::Error, self.site(pc), message);
-            fault.stray = Some(self.stray(space, address));
+            fault.stray = self.stray(space, address);
             fault
         };
         self.report(fault.thread(thread).address(address));

@@ -1,7 +1,7 @@
 //! Threads that wait for ever, and what is left when all have exited.
 
 use super::super::fault::{Fault, Site, codes};
-use super::super::program::{Op, Program, Rare, Together};
+use super::super::program::{Op, Program, Rare};
 use super::convergence::divergent;
 use super::grid::Cta;
 use super::state::{Hall, Split, Wait, Warp, World};
@@ -59,11 +59,7 @@ fn masks(program: &Program, world: &mut World, hall: &Hall, warp: &Warp) -> bool
         let lane = split.mask.trailing_zeros() & 31;
         let named = warp.file.read(*mask, lane as usize) as u32;
         let missing = named & warp.live & !split.mask;
-        let code = match what {
-            Together::Sync | Together::Shuffle { .. } => codes::WARP001,
-            Together::Matrix(_) => codes::BAR012,
-            _ => codes::WARP011,
-        };
+        let code = what.absence();
         let thread = hall.thread(warp.index * 32 + lane);
         let message = format!(
             "the mask {named:#010x} names lanes {missing:#010x}, which do not come; {:#010x} wait",
