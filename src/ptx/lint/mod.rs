@@ -34,7 +34,7 @@ pub use catalogue::{Entry, GROUPS, MERGED, Merged, catalogue, merged};
 pub use fingerprint::{Fingerprint, fingerprints};
 pub use fix::apply as apply_fixes;
 pub use origin::{Origin, Origins, Place};
-pub use plan::blocks as usual_blocks;
+pub use plan::{blocks as usual_blocks, unusual as unusual_blocks};
 pub use rule::{RULES, Rule, rule_named};
 pub use select::{Directive, Selection, Selector, UnknownSelector};
 

@@ -53,7 +53,7 @@ pub fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]> {
 }
 
 /// Shapes that are tried where none of the usual ones fits.
-pub(super) fn unusual(shape: Shape) -> &'static [[u32; 3]] {
+pub fn unusual(shape: Shape) -> &'static [[u32; 3]] {
     match shape {
         Shape::Line(_) => &[[16, 1, 1], [8, 1, 1], [4, 1, 1]],
         _ => &[[4, 4, 1], [16, 1, 1], [16, 4, 1], [32, 4, 1], [8, 4, 2], [2, 2, 1]],

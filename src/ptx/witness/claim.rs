@@ -98,8 +98,15 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// Whether the fault is what the finding says.
-    pub(super) fn is_shown_by(&self, fault: &Fault) -> bool {
+    /// The fault among these that is what the finding says.
+    pub(super) fn shown_by<'f>(&self, faults: &'f [Fault]) -> Option<&'f Fault> {
+        let exact = faults.iter().find(|fault| self.fits(fault, true));
+        exact.or_else(|| faults.iter().find(|fault| self.fits(fault, false)))
+    }
+
+    /// Whether the fault is what the finding says. If not `exact`, the other access of a race may be one that the finding
+    /// does not name.
+    fn fits(&self, fault: &Fault, exact: bool) -> bool {
         if !kin(self.code).contains(&fault.code.id) {
             return false;
         }
@@ -117,11 +124,10 @@ impl Claim {
                 sites.any(|site| self.all.contains(&site) || self.called.contains(&site.function))
             }
             fit => {
-                // A finding with one place says nothing of the other.
-                let alone = self.all.len() == self.here.len();
                 let stands = sites.any(|site| self.here.contains(&site));
-                let within = others().chain([fault.site]).all(|site| self.all.contains(&site));
-                stands && (alone || within) && is_across(fault) == (fit == Fit::Across)
+                let within = || others().chain([fault.site]).all(|site| self.all.contains(&site));
+                let same = !exact && fault.code.id == self.code;
+                stands && (same || within()) && is_across(fault) == (fit == Fit::Across)
             }
         }
     }

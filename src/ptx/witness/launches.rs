@@ -2,7 +2,7 @@
 
 use super::claim::reached;
 use crate::ptx::analysis::Shape;
-use crate::ptx::analysis::trial::{self, Known, Programs, Sample};
+use crate::ptx::analysis::trial::{self, Known, Programs};
 use crate::ptx::ir::{Body, FuncId, Function, Module, Operand, Symbol, SymbolId, SymbolKind, Variable};
 use crate::ptx::isa::Extent;
 use crate::ptx::lint::{self, Launch};
@@ -22,10 +22,15 @@ const MOST_BYTES: u64 = 1 << 27;
 const BELOW: u64 = 61;
 /// The most threads that a number stands for.
 const MOST_THREADS: u64 = 1 << 20;
-/// What integers stand for, in the order in which they are tried.
-const SAMPLES: [Sample; 4] = [Sample::Grid, Sample::Block, Sample::Large, Sample::One];
-/// The large number.
-const LARGE: u64 = 1024;
+/// What integers hold, in the order in which it is tried.
+const NUMBERS: [Number; 5] = [
+    Number::Grid,
+    Number::Block,
+    Number::Fixed(1024),
+    Number::Fixed(1),
+    // Unrolled loops have a rest.
+    Number::Fixed(7),
+];
 /// Dynamic and static shared memory together: every kernel may have so much.
 const SHARED: u64 = 48 << 10;
 /// Threads of a CTA where only called functions tell threads apart.
@@ -141,11 +146,22 @@ impl Buffers {
     }
 }
 
+/// What integers hold.
+#[derive(Clone, Copy, Debug)]
+enum Number {
+    /// The number of threads of the grid.
+    Grid,
+    /// The number of threads of a CTA.
+    Block,
+    /// This.
+    Fixed(u64),
+}
+
 /// What is made up for one launch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
     block: [u32; 3],
-    sample: Sample,
+    number: Number,
     /// Whether all buffers hold zeros.
     zeros: bool,
 }
@@ -157,6 +173,7 @@ pub(super) struct Kernel<'m> {
     known: Known,
     given: Rc<[(SymbolId, i64, u64)]>,
     blocks: Vec<[u32; 3]>,
+    unusual: Vec<[u32; 3]>,
     /// Whether the shape of the CTA is known, not made up.
     pub(super) is_block_known: bool,
     grid: [u32; 3],
@@ -195,6 +212,7 @@ impl<'m> Kernel<'m> {
             known,
             given: launch.given(module, function),
             blocks,
+            unusual: lint::unusual_blocks(shape).to_vec(),
             is_block_known: matches!(shape, Shape::Exact(_)),
             grid: launch.grid.unwrap_or_else(|| grid(function, body, cluster)),
             cluster,
@@ -221,6 +239,18 @@ impl<'m> Kernel<'m> {
 
     /// What is made up, in the order in which it is tried.
     pub(super) fn choices(&self) -> Vec<Choice> {
+        self.choices_of(&self.blocks)
+    }
+
+    /// What is made up where the kernel is not made for any of those: unusual shapes of the CTA.
+    pub(super) fn unusual(&self) -> Vec<Choice> {
+        match self.is_block_known {
+            true => Vec::new(),
+            false => self.choices_of(&self.unusual),
+        }
+    }
+
+    fn choices_of(&self, blocks: &[[u32; 3]]) -> Vec<Choice> {
         let is_free = |symbol: &SymbolId| {
             let at = &(*symbol, 0);
             let is_float = || {
@@ -230,9 +260,9 @@ impl<'m> Kernel<'m> {
             let told = self.given.iter().any(|given| given.0 == *symbol);
             !told && !self.known.pointers.contains(at) && !self.known.demanded.contains_key(at) && !is_float()
         };
-        let samples = match self.function.params.iter().any(is_free) {
-            true => &SAMPLES[..],
-            false => &SAMPLES[..1],
+        let numbers = match self.function.params.iter().any(is_free) {
+            true => &NUMBERS[..],
+            false => &NUMBERS[..1],
         };
         let zeros: &[bool] = match self.known.pointers.is_empty() {
             true => &[false],
@@ -240,10 +270,10 @@ impl<'m> Kernel<'m> {
         };
         let mut choices = Vec::new();
         for zeros in zeros {
-            for sample in samples {
-                choices.extend(self.blocks.iter().map(|block| Choice {
+            for number in numbers {
+                choices.extend(blocks.iter().map(|block| Choice {
                     block: *block,
-                    sample: *sample,
+                    number: *number,
                     zeros: *zeros,
                 }));
             }
@@ -290,7 +320,7 @@ impl<'m> Kernel<'m> {
     fn value(&self, at: usize, symbol: SymbolId, choice: &Choice) -> Value {
         let place = (symbol, 0);
         if self.known.pointers.contains(&place) {
-            return Value::Buffer(self.fill(at, self.known.floats.get(&place).copied(), choice.zeros));
+            return Value::Buffer(self.fill(at, self.known.elements.get(&place).copied(), choice.zeros));
         }
         let Some(variable) = self.module.variable(symbol) else {
             return Value::Bytes(Vec::new());
@@ -332,38 +362,51 @@ impl<'m> Kernel<'m> {
     fn number(&self, choice: &Choice) -> u64 {
         let count = |dims: [u32; 3]| dims.iter().map(|dim| u64::from(*dim)).product::<u64>();
         let threads = count(choice.block);
-        match choice.sample {
-            Sample::Grid => threads.saturating_mul(count(self.grid)).min(MOST_THREADS),
-            Sample::Block => threads,
-            Sample::Large | Sample::Larger => LARGE,
-            Sample::One => 1,
+        match choice.number {
+            Number::Grid => threads.saturating_mul(count(self.grid)).min(MOST_THREADS),
+            Number::Block => threads,
+            Number::Fixed(number) => number,
         }
     }
 
     /// What the buffer of a parameter holds.
-    fn fill(&self, at: usize, float: Option<Type>, zeros: bool) -> Fill {
+    fn fill(&self, at: usize, element: Option<Type>, zeros: bool) -> Fill {
         let buffers = self.known.pointers.len().max(1) as u64;
         let size = SIZES[self.size].min(MOST_BYTES / buffers) & !63;
-        let ty = match float {
-            Some(Type::F16 | Type::F16x2) => Some(Type::F16),
-            Some(Type::Bf16 | Type::Bf16x2) => Some(Type::Bf16),
-            Some(Type::F64) => Some(Type::F64),
-            Some(ty) if ty.bits() == 32 => Some(Type::F32),
-            _ => None,
-        };
-        match ty {
-            _ if zeros => Fill::Zero(size),
-            Some(ty) => Fill::Random {
+        if zeros {
+            return Fill::Zero(size);
+        }
+        let ty = element.map_or(Type::U32, scalar);
+        let count = size / u64::from(ty.bytes());
+        match ty.kind() {
+            Kind::Float => Fill::Random {
                 ty,
-                count: size / u64::from(ty.bytes()),
+                count,
                 seed: at as u64 + 1,
             },
-            None => Fill::Cycle {
-                ty: Type::U32,
-                count: size / 4,
+            _ => Fill::Cycle {
+                ty,
+                count,
                 below: BELOW,
             },
         }
+    }
+}
+
+/// The type in which a buffer is filled.
+fn scalar(element: Type) -> Type {
+    let is_float = element.kind() == Kind::Float;
+    match element {
+        Type::F16 | Type::F16x2 => Type::F16,
+        Type::Bf16 | Type::Bf16x2 => Type::Bf16,
+        Type::F64 => Type::F64,
+        _ => match element.bits() {
+            8 => Type::U8,
+            16 => Type::U16,
+            64 if !is_float => Type::U64,
+            _ if is_float => Type::F32,
+            _ => Type::U32,
+        },
     }
 }
 

@@ -177,15 +177,11 @@ impl<'p> Hunt<'p> {
             Ok(kernel) => kernel,
             Err(why) => return self.note(why),
         };
-        let mut fit = Vec::new();
-        for choice in kernel.choices() {
-            if self.is_over() {
-                break;
-            }
-            let (candidate, outcome) = self.size_up(&mut kernel, &choice);
-            if matches!(outcome, Try::Fit) {
-                fit.push(candidate);
-            }
+        let choices = kernel.choices();
+        let mut fit = self.try_all(&mut kernel, choices);
+        if fit.is_empty() {
+            let choices = kernel.unusual();
+            fit = self.try_all(&mut kernel, choices);
         }
         for order in 1..=ORDERS {
             for candidate in fit.iter().take(MOST_FIT) {
@@ -203,6 +199,21 @@ impl<'p> Hunt<'p> {
             *shown = shown.take().or_else(|| doubtful.take());
         }
         self.tried.why.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    }
+
+    /// Runs launches in the plain order; those that the kernel is made for.
+    fn try_all(&mut self, kernel: &mut Kernel, choices: Vec<Choice>) -> Vec<Launched> {
+        let mut fit = Vec::new();
+        for choice in choices {
+            if self.is_over() {
+                break;
+            }
+            let (candidate, outcome) = self.size_up(kernel, &choice);
+            if matches!(outcome, Try::Fit) {
+                fit.push(candidate);
+            }
+        }
+        fit
     }
 
     /// Runs one launch, with larger buffers as long as it runs out of them.
@@ -248,7 +259,7 @@ impl<'p> Hunt<'p> {
         let reserve = unfit.as_ref().map(|(why, _)| why.as_str());
         let is_doubtful = matches!(unfit, Some((_, Try::TooSmall)));
         for (at, claim) in self.claims.iter().enumerate() {
-            let fault = faults.iter().find(|fault| claim.is_shown_by(fault));
+            let fault = claim.shown_by(&faults);
             let witness = fault.map(|fault| self.witness(candidate, fault, reserve));
             match reserve {
                 None => self.shown[at] = self.shown[at].take().or(witness),
@@ -273,8 +284,8 @@ impl<'p> Hunt<'p> {
     /// Why the kernel is not made for a launch with these faults.
     fn unfit(&self, kernel: &Kernel, faults: &[Fault]) -> Option<(String, Try)> {
         // What else is wrong with an instruction that shows a claim belongs to it.
-        let shows = |fault: &Fault| self.claims.iter().any(|claim| claim.is_shown_by(fault));
-        let is_claimed = |fault: &Fault| faults.iter().any(|other| other.site == fault.site && shows(other));
+        let shown: Vec<_> = self.claims.iter().filter_map(|claim| claim.shown_by(faults)).collect();
+        let is_claimed = |fault: &Fault| shown.iter().any(|other| other.site == fault.site);
         for fault in faults {
             if fault.code.id == "RUN001" {
                 return Some(("the kernel traps".to_owned(), Try::Unfit));

@@ -194,8 +194,8 @@ pub(super) struct Pointers {
     all: FxHashSet<(SymbolId, i64)>,
     /// Those that are stored through.
     written: FxHashSet<(SymbolId, i64)>,
-    /// Those through which floating-point numbers are loaded.
-    floats: FxHashMap<(SymbolId, i64), Type>,
+    /// What is loaded through them.
+    elements: FxHashMap<(SymbolId, i64), Type>,
     /// Whether something is stored through an address that no parameter was seen to go into.
     unclear: bool,
     /// What parameters must hold, lest the kernel trap.
@@ -207,8 +207,8 @@ pub(super) struct Pointers {
 pub struct Known {
     /// Those that are addresses.
     pub pointers: FxHashSet<(SymbolId, i64)>,
-    /// Addresses of floating-point numbers, with their type.
-    pub floats: FxHashMap<(SymbolId, i64), Type>,
+    /// What lies where those lead that are loaded through.
+    pub elements: FxHashMap<(SymbolId, i64), Type>,
     /// Those that must hold a number, lest the kernel trap.
     pub demanded: FxHashMap<(SymbolId, i64), u64>,
 }
@@ -219,7 +219,7 @@ pub fn known(programs: &mut Programs, kernel: FuncId) -> Option<Known> {
     let pointers = program.pointers.get_or_init(|| pointers(&program));
     Some(Known {
         pointers: pointers.all.clone(),
-        floats: pointers.floats.clone(),
+        elements: pointers.elements.clone(),
         demanded: pointers.demanded.clone(),
     })
 }
@@ -242,7 +242,7 @@ fn pointers(program: &Program) -> Pointers {
         for (row, inst) in program.rows.iter().zip(&program.body.insts) {
             search.row(row);
             search.addresses(&inst.operands);
-            search.floats(row, inst);
+            search.elements(row, inst);
         }
     }
     search.found.demanded = demands(program.body);
@@ -311,15 +311,22 @@ impl Search {
         }
     }
 
-    /// Notes what is loaded to be computed with as a floating-point number, whatever type the load has.
-    fn floats(&mut self, row: &Row, inst: &Inst) {
-        let ty = inst.op.types.last().copied().filter(|ty| ty.kind() == Kind::Float);
-        let Some(ty) = ty else { return };
+    /// Notes what is loaded: a floating-point number where something is computed with it as one, whatever type the load has.
+    fn elements(&mut self, row: &Row, inst: &Inst) {
+        let Some(ty) = inst.op.types.last().copied() else {
+            return;
+        };
         let loads = matches!(&row.step, Step::Access(access) if access.reads);
         let regs = if loads { &row.defs[..] } else { &row.uses[..] };
-        let through = regs.iter().filter_map(|reg| self.loaded.get(reg)).flatten();
-        for origin in through {
-            self.found.floats.entry(*origin).or_insert(ty);
+        let is_float = ty.kind() == Kind::Float;
+        if !loads && !is_float {
+            return;
+        }
+        for origin in regs.iter().filter_map(|reg| self.loaded.get(reg)).flatten() {
+            let known = self.found.elements.entry(*origin).or_insert(ty);
+            if is_float && known.kind() != Kind::Float {
+                *known = ty;
+            }
         }
     }
 

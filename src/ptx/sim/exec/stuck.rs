@@ -30,6 +30,7 @@ pub fn report(program: &Program, world: &mut World, group: &[Cta]) {
             unfilled(program, world, hall, warps);
         }
     }
+    leftovers(program, world, group);
 }
 
 fn site(program: &Program, pc: u32) -> Option<Site> {
@@ -133,10 +134,15 @@ fn unfilled(program: &Program, world: &mut World, hall: &Hall, warps: &[Warp]) {
     world.report(fault);
 }
 
-/// Barriers that threads arrived at and nobody waited for.
+/// Barriers that threads arrived at and nobody waits for.
 pub fn leftovers(program: &Program, world: &mut World, group: &[Cta]) {
     for cta in group {
-        for (id, bar) in cta.hall.bars.iter().enumerate().filter(|(_, bar)| bar.arrived > 0) {
+        let waits = |id: usize| {
+            let mut splits = cta.warps.iter().flat_map(|warp| &warp.splits);
+            splits.any(|split| split.wait == Wait::Barrier(id as u8))
+        };
+        let bars = cta.hall.bars.iter().enumerate();
+        for (id, bar) in bars.filter(|(id, bar)| bar.arrived > 0 && !waits(*id)) {
             let Some((pc, thread)) = bar.last else { continue };
             let Some(here) = site(program, pc) else { continue };
             let message = format!("{} threads arrive at barrier {id}, and nobody waits there", bar.arrived);
