@@ -320,7 +320,10 @@ impl<'m> Kernel<'m> {
     fn value(&self, at: usize, symbol: SymbolId, choice: &Choice) -> Value {
         let place = (symbol, 0);
         if self.known.pointers.contains(&place) {
-            return Value::Buffer(self.fill(at, self.known.elements.get(&place).copied(), choice.zeros));
+            let element = self.known.elements.get(&place).copied();
+            // What is only written may hold anything.
+            let zeros = choice.zeros || element.is_none() && self.known.written.contains(&place);
+            return Value::Buffer(self.fill(at, element, zeros));
         }
         let Some(variable) = self.module.variable(symbol) else {
             return Value::Bytes(Vec::new());

@@ -207,6 +207,8 @@ pub(super) struct Pointers {
 pub struct Known {
     /// Those that are addresses.
     pub pointers: FxHashSet<(SymbolId, i64)>,
+    /// Those that are stored through.
+    pub written: FxHashSet<(SymbolId, i64)>,
     /// What lies where those lead that are loaded through.
     pub elements: FxHashMap<(SymbolId, i64), Type>,
     /// Those that must hold a number, lest the kernel trap.
@@ -219,6 +221,7 @@ pub fn known(programs: &mut Programs, kernel: FuncId) -> Option<Known> {
     let pointers = program.pointers.get_or_init(|| pointers(&program));
     Some(Known {
         pointers: pointers.all.clone(),
+        written: pointers.written.clone(),
         elements: pointers.elements.clone(),
         demanded: pointers.demanded.clone(),
     })
