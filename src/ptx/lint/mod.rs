@@ -38,12 +38,13 @@ pub use catalogue::{Entry, GROUPS, MERGED, Merged, catalogue, merged};
 pub use fingerprint::{Fingerprint, fingerprints};
 pub use fix::apply as apply_fixes;
 pub use origin::{Origin, Origins, Place};
+pub use plan::{blocks as usual_blocks, unusual as unusual_blocks};
 pub use rule::{RULES, Rule, rule_named};
 pub use select::{Directive, Selection, Selector, UnknownSelector};
 
 use super::analysis;
 use super::diag::{Diag, codes};
-use super::ir::{FunctionKind, Module, SymbolId};
+use super::ir::{Function, FunctionKind, Module, SymbolId};
 use super::parse::Parsed;
 use super::source::Span;
 use super::target::PtxVersion;
@@ -66,26 +67,29 @@ pub struct Launch {
 impl Launch {
     /// The same, with the parameters found in a module.
     fn known(&self, module: &Module) -> analysis::Given {
-        let kernels = || {
-            let functions = module.functions.iter();
-            functions.filter(|function| function.kind == FunctionKind::Entry)
-        };
-        let of_kernel = |given: &Given, params: &[SymbolId]| {
-            let by_number = given.name.parse().ok().and_then(|number: usize| params.get(number));
-            let by_name = || params.iter().find(|param| module.name(**param) == given.name);
-            by_number.or_else(by_name).copied()
-        };
-        // Of two that name one parameter, the first counts.
-        let all = self.params.iter().rev();
-        let found = all.flat_map(|given| {
-            let symbols = kernels().filter_map(move |kernel| of_kernel(given, &kernel.params));
-            symbols.map(|symbol| (symbol, given.value))
-        });
+        let kernels = module.functions.iter();
+        let kernels = kernels.filter(|function| function.kind == FunctionKind::Entry);
+        let params = kernels.flat_map(|kernel| self.given(module, kernel).iter().rev().copied().collect::<Vec<_>>());
         analysis::Given {
             block: self.block,
             grid: self.grid,
-            params: Rc::new(found.collect()),
+            // Of two that name one parameter, the first counts.
+            params: Rc::new(params.map(|(symbol, _, value)| (symbol, value)).collect()),
         }
+    }
+
+    /// The parameters of a kernel that something is said of: each with the bytes from its start, and what it holds.
+    pub fn given(&self, module: &Module, kernel: &Function) -> Rc<[(SymbolId, i64, u64)]> {
+        let symbol = |given: &Given| {
+            let number: Option<usize> = given.name.parse().ok();
+            let by_number = number.and_then(|number| kernel.params.get(number));
+            let by_name = || kernel.params.iter().find(|param| module.name(**param) == given.name);
+            by_number.or_else(by_name).copied()
+        };
+        self.params
+            .iter()
+            .filter_map(|given| Some((symbol(given)?, 0, given.value)))
+            .collect()
     }
 }
 

@@ -7,11 +7,10 @@ use super::racing::sm;
 use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Sample, Scatter, Site, Stop};
 use crate::ptx::analysis::{Shape, Twins};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, Function, InstId, Module, SymbolId, Variable};
+use crate::ptx::ir::{Body, FuncId, Function, InstId, Module, Variable};
 use crate::ptx::isa::Effect;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
-use std::rc::Rc;
 
 /// Instructions that one run may take at most, beside some for each instruction of the kernel.
 const FUEL: u32 = 20_000;
@@ -127,7 +126,7 @@ fn one(
     let plan = Plan {
         id,
         grid: launch.grid,
-        given: given(programs.module(), function, launch),
+        given: launch.given(programs.module(), function),
         fuel,
         pair_fuel: (fuel / 4).max(LEAST_FUEL + 2 * size),
         assumed: !matches!(shape, Shape::Exact(_)),
@@ -230,13 +229,6 @@ fn calm(id: FuncId, body: &Body, shapes: &[&Shaped]) -> Vec<InstId> {
     let copies = (0..).map(InstId).zip(&body.insts);
     let copies = copies.filter(|(_, inst)| inst.op.effect == Effect::Async);
     copies.map(|(at, _)| at).filter(|at| is_calm(*at)).collect()
-}
-
-/// The parameters of the kernel that the launch says something of.
-fn given(module: &Module, function: &Function, launch: &Launch) -> Rc<[(SymbolId, i64, u64)]> {
-    let known = launch.known(module).params;
-    let of_kernel = |param: &SymbolId| Some((*param, 0, *known.get(param)?));
-    function.params.iter().filter_map(of_kernel).collect()
 }
 
 /// Whether a parameter is an integer that may be a size, a stride or an offset.

@@ -4,10 +4,11 @@
 //! What the simulator cannot do is a [`Stop`]: it never guesses.
 //!
 //! - [`program`]: the decoded kernel. [`lanes`]: registers, 32 lanes at a time. [`memory`]: blocks, addresses, who touched what.
-//! - [`exec`]: warps, barriers, CTAs. [`fault`]: what is found.
+//! - [`exec`]: warps, barriers, CTAs. [`fault`]: what is found. [`Fill`]: what buffers hold.
 
 pub mod exec;
 pub mod fault;
+mod fill;
 pub mod lanes;
 pub mod memory;
 mod parts;
@@ -15,7 +16,8 @@ pub mod program;
 mod stats;
 mod watch;
 
-pub use fault::{Fault, Party, Site, Thread};
+pub use fault::{Fault, Party, Site, Stray, Thread};
+pub use fill::Fill;
 pub use parts::{Part, count as parts};
 pub use stats::{Count, Stats, Step};
 pub use watch::Watch;

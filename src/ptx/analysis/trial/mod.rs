@@ -28,7 +28,7 @@ mod value;
 mod words;
 
 pub use foreign::FLAG;
-pub use inputs::{Sample, Setup};
+pub use inputs::{Known, Sample, Setup, known};
 pub use log::{Conflict, Site};
 pub use machine::Programs;
 pub use mask::Mask;
