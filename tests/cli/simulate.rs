@@ -125,12 +125,12 @@ fn what_is_not_supported_and_what_is_illegal_are_not_run() {
     assert!(err(&output).contains("nothing was run"), "{}", err(&output));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.ptx");
-    let text = ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\n tcgen05.fence::before_thread_sync;\n ret;\n}\n";
+    let text = ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{ .reg .b32 %r1; mov.b32 %r1, 0;\n tcgen05.shift.cta_group::1.down [%r1];\n ret;\n}\n";
     fs::write(&path, text).unwrap();
     let output = ptxgen(&["run", path.to_str().unwrap(), "--grid", "1", "--block", "128"]);
     assert_eq!(status(&output), 2);
     assert!(
-        err(&output).contains("unsupported: `tcgen05.fence::before_thread_sync`") && err(&output).contains("at 6:2"),
+        err(&output).contains("unsupported: `tcgen05.shift.cta_group::1.down`") && err(&output).contains("at 6:2"),
         "{}",
         err(&output)
     );

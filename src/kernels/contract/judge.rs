@@ -8,9 +8,10 @@ use super::{Against, Check, Contract, Measure, Near, Property, Role, separate};
 use crate::ptx::analysis::provenance;
 use crate::ptx::ir::{FuncId, InstId, Module};
 use crate::ptx::num::convert::Convert;
-use crate::ptx::sim::{Fault, Options, Stop, Stopped};
+use crate::ptx::sim::{Fault, Options, Stop, Stopped, Watch};
 use crate::ptx::types::Type;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// How a contract is tried.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct Settings {
     pub cases: u64,
     /// The most thread instructions of a launch.
     pub budget: u64,
+    /// Who looks on, and may end it.
+    pub watch: Option<Arc<Watch>>,
 }
 
 /// A case: shape, family and number.
@@ -51,6 +54,8 @@ pub struct Proof {
     pub cases: u64,
     /// Thread instructions of the plain order.
     pub instructions: u64,
+    /// Cases that were left when whoever watches wanted no more.
+    pub left: u64,
 }
 
 /// A store that is not shown to stay in outputs and scratch.
@@ -169,16 +174,16 @@ pub fn prove(contract: &Contract, modules: &[&Module], settings: &Settings, tick
     let results: Vec<_> = cases
         .par_iter()
         .map(|case| {
-            let result = benches[case.shape]
-                .as_ref()
-                .map(|bench| try_case(contract, bench, case, settings));
+            let is_over = settings.watch.as_ref().is_some_and(|watch| watch.is_over());
+            let bench = benches[case.shape].as_ref().filter(|_| !is_over);
+            let result = bench.map(|bench| try_case(contract, bench, case, settings));
             tick();
             result
         })
         .collect();
     for (case, result) in cases.iter().zip(results) {
         match result {
-            None => {}
+            None => proof.left += u64::from(benches[case.shape].is_some()),
             Some(Ok(result)) => proof.take(contract, case, result),
             Some(Err(stopped)) => proof.stop(contract, case, stopped),
         }
@@ -250,6 +255,10 @@ impl Proof {
         for fault in &stopped.faults {
             self.faults.push((*case, fault.clone()));
         }
+        if matches!(stopped.stop, Stop::Interrupted(_)) {
+            self.left += 1;
+            return;
+        }
         self.stops.push((case.shape, label(contract, case), stopped));
     }
 }
@@ -293,12 +302,16 @@ fn try_case(contract: &Contract, bench: &Bench<'_>, case: &Case, settings: &Sett
         } else {
             settings.seed.wrapping_add(nth).max(1)
         },
+        watch: settings.watch.clone(),
         ..Options::default()
     };
     let mut first = bench.run(&inputs.bytes, &options(0))?;
     let mut differs = None;
     for nth in 1..settings.schedules {
-        let other = bench.run(&inputs.bytes, &options(nth))?;
+        let other = bench.run(&inputs.bytes, &options(nth)).map_err(|mut stopped| {
+            stopped.faults.splice(0..0, std::mem::take(&mut first.faults));
+            stopped
+        })?;
         differs = differs.or_else(|| difference(&bench.plan, &first, &other, options(nth).schedule));
         for mut fault in other.faults {
             if !first.faults.iter().any(|known| known.repeats(&fault)) {

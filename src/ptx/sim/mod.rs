@@ -4,19 +4,25 @@
 //! What the simulator cannot do is a [`Stop`]: it never guesses.
 //!
 //! - [`program`]: the decoded kernel. [`lanes`]: registers, 32 lanes at a time. [`memory`]: blocks, addresses, who touched what.
-//! - [`exec`]: warps, barriers, CTAs. [`fault`]: what is found.
+//! - [`exec`]: warps, barriers, CTAs. [`fault`]: what is found. [`Fill`]: what buffers hold.
 
 pub mod exec;
 pub mod fault;
+mod fill;
 pub mod lanes;
 pub mod memory;
+mod parts;
 pub mod program;
 mod stats;
 pub mod tensormap;
+mod watch;
 
-pub use fault::{Fault, Party, Site, Thread};
+pub use fault::{Fault, Party, Site, Stray, Thread};
+pub use fill::Fill;
+pub use parts::{Part, count as parts};
 pub use stats::{Count, Stats, Step};
 pub use tensormap::TensorMap;
+pub use watch::Watch;
 
 use super::ir::Module;
 use super::types::Type;
@@ -24,6 +30,7 @@ use exec::World;
 use memory::{Block, Home, Map};
 use program::{ParamSpec, Program};
 use std::fmt;
+use std::sync::Arc;
 
 /// An argument of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +122,8 @@ pub struct Options {
     pub cluster: [u32; 3],
     /// Which instructions of this machine are used; no result depends on it.
     pub arch: pulp::Arch,
+    /// Who looks on, and may end it.
+    pub watch: Option<Arc<Watch>>,
 }
 
 impl Default for Options {
@@ -134,6 +143,7 @@ impl Default for Options {
             most_steps: 1 << 20,
             cluster: [1, 1, 1],
             arch: pulp::Arch::new(),
+            watch: None,
         }
     }
 }
@@ -183,6 +193,8 @@ pub enum Stop {
     Limit(Limit),
     /// The launch does not fit the kernel.
     Launch(String),
+    /// Whoever watches wants no more of it; a thread was here then.
+    Interrupted(Site),
 }
 
 impl fmt::Display for Stop {
@@ -191,6 +203,7 @@ impl fmt::Display for Stop {
             Stop::Unsupported { what, .. } => write!(f, "unsupported: {what}"),
             Stop::Limit(limit) => write!(f, "the budget of {} thread instructions is used up", limit.budget),
             Stop::Launch(why) => f.write_str(why),
+            Stop::Interrupted(_) => f.write_str("interrupted"),
         }
     }
 }
@@ -202,6 +215,10 @@ pub struct Stopped {
     pub stop: Stop,
     /// What was found before.
     pub faults: Vec<Fault>,
+    /// What was counted before.
+    pub stats: Stats,
+    /// What the kernel had printed.
+    pub printed: String,
 }
 
 impl From<Stop> for Stopped {
@@ -209,6 +226,8 @@ impl From<Stop> for Stopped {
         Stopped {
             stop,
             faults: Vec::new(),
+            stats: Stats::default(),
+            printed: String::new(),
         }
     }
 }
@@ -238,19 +257,56 @@ pub fn run(module: &Module, kernel: &str, launch: &Launch) -> Result<Outcome, St
 /// # Errors
 /// As [`run`].
 pub fn run_prepared(module: &Module, kernel: &str, program: &Program, launch: &Launch) -> Result<Outcome, Stopped> {
-    let mut launch = launch.clone();
-    launch.options.cluster = cluster(module, program, &launch)?;
-    let (first, doubtful) = once(kernel, program, &launch, 0x5EED_5EED_7FC0_0001)?;
+    let cluster = cluster(module, program, launch)?;
+    let (first, doubtful) = once(kernel, program, launch, cluster, FIRST)?;
     if doubtful.is_empty() {
         return Ok(first);
     }
     // Values that nothing defines were read. Whether that matters shows where they are others.
-    let (second, _) = once(kernel, program, &launch, 0xABCD_0123_3F80_0003)?;
+    let (second, _) = once(kernel, program, launch, cluster, SECOND)?;
     let mut outcome = first;
     if second.buffers != outcome.buffers || second.printed != outcome.printed || second.faults != outcome.faults {
         outcome.faults.extend(doubtful);
     }
     Ok(outcome)
+}
+
+/// Does so many pieces of work, side by side if it likes. Gives their results in order.
+pub type Share<'a> = dyn Fn(usize, &(dyn Fn(usize) -> Option<Part> + Sync)) -> Vec<Option<Part>> + 'a;
+
+/// Executes a decoded kernel as [`run_prepared`] does and to the same result, in `count` parts where that can be done.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in_parts(
+    module: &Module,
+    kernel: &str,
+    program: &Program,
+    launch: &Launch,
+    count: usize,
+    share: &Share<'_>,
+) -> Result<Outcome, Stopped> {
+    let cluster = cluster(module, program, launch)?;
+    if count > 1 && parts::can_be(program, launch) {
+        let given_up = Arc::default();
+        let parts = share(count, &|nth| {
+            let world = fresh(kernel, program, launch, cluster, FIRST).ok()?;
+            Some(parts::run(program, launch, world, (nth, count), &given_up))
+        });
+        let parts: Vec<Part> = parts.into_iter().flatten().collect();
+        let watch = launch.options.watch.as_ref();
+        if let Some(stopped) = parts::interrupted(&parts).filter(|_| watch.is_some_and(|watch| watch.is_over())) {
+            return Err(stopped);
+        }
+        if let Some(outcome) = Some(parts)
+            .filter(|parts| parts.len() == count)
+            .and_then(|parts| parts::join(program, launch, parts))
+        {
+            return Ok(outcome);
+        }
+        watch.into_iter().for_each(|watch| watch.restart());
+    }
+    run_prepared(module, kernel, program, launch)
 }
 
 /// The cluster that the kernel or the launch asks for.
@@ -271,9 +327,14 @@ fn cluster(module: &Module, program: &Program, launch: &Launch) -> Result<[u32; 
     Ok(cluster)
 }
 
-fn once(kernel: &str, program: &Program, launch: &Launch, garbage: u64) -> Result<(Outcome, Vec<Fault>), Stopped> {
-    let mut world = world(kernel, program, launch)?;
-    world.garbage = garbage;
+fn once(
+    kernel: &str,
+    program: &Program,
+    launch: &Launch,
+    cluster: [u32; 3],
+    garbage: u64,
+) -> Result<(Outcome, Vec<Fault>), Stopped> {
+    let mut world = fresh(kernel, program, launch, cluster, garbage)?;
     exec::run(program, &mut world, launch.block)?;
     let modules = program.layout.blocks.len();
     let mut blocks = world.buffers.into_iter().skip(modules);
@@ -295,11 +356,26 @@ fn once(kernel: &str, program: &Program, launch: &Launch, garbage: u64) -> Resul
         Some(stop) => Err(Stopped {
             stop,
             faults: outcome.faults,
+            stats: outcome.stats,
+            printed: outcome.printed,
         }),
     }
 }
 
-/// The state before the first instruction.
+/// What undefined values are made of in the first run.
+const FIRST: u64 = 0x5EED_5EED_7FC0_0001;
+/// The same where a second one is needed.
+const SECOND: u64 = 0xABCD_0123_3F80_0003;
+
+/// The state before the first instruction of a run.
+fn fresh(kernel: &str, program: &Program, launch: &Launch, cluster: [u32; 3], garbage: u64) -> Result<World, Stop> {
+    let mut world = world(kernel, program, launch)?;
+    world.options.cluster = cluster;
+    world.garbage = garbage;
+    Ok(world)
+}
+
+/// The state that a launch describes.
 fn world(kernel: &str, program: &Program, launch: &Launch) -> Result<World, Stop> {
     let layout = &program.layout;
     let check = |sizes: [u32; 3], most: [u64; 3], all: u64| {

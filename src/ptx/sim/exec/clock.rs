@@ -21,6 +21,13 @@ impl Known {
         self.warps.is_empty() && self.ctas.is_empty()
     }
 
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        if !self.is_empty() {
+            *self = Known::default();
+        }
+    }
+
     /// Learns what another one knows.
     pub fn join(&mut self, other: &Known) {
         for (warp, when) in &other.warps {

@@ -119,6 +119,10 @@ impl Ctx<'_> {
         self.warp.executed += count;
         self.world.stats.warp_instructions += count;
         self.world.stats.thread_instructions += threads;
+        if self.world.stats.thread_instructions >= self.world.beat && self.world.look(0) {
+            let stop = Stop::Interrupted(self.site(pc));
+            self.stop(stop);
+        }
         match self.world.fuel.checked_sub(threads) {
             Some(left) => self.world.fuel = left,
             None => {

@@ -10,6 +10,7 @@ use super::clock::Known;
 use super::state::{Bar, BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};
 use super::stuck;
 use super::tensor_memory::Tensors;
+use std::ops::Range;
 
 /// Slices a warp runs for in one turn.
 const SLICES: u32 = 1 << 10;
@@ -47,14 +48,20 @@ impl Dice {
 pub fn run(program: &Program, world: &mut World, block: [u32; 3]) -> Result<(), Stop> {
     let count = world.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     let size = world.options.cluster.iter().map(|n| u64::from(*n)).product::<u64>();
+    run_some(program, world, block, 0..count / size)
+}
+
+/// Runs the CTAs of some clusters of a grid.
+///
+/// # Errors
+/// If something keeps them from running at all.
+pub fn run_some(program: &Program, world: &mut World, block: [u32; 3], clusters: Range<u64>) -> Result<(), Stop> {
+    let (first, count) = (clusters.start, clusters.end - clusters.start);
     let seed = world.options.schedule;
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    let mut waiting = (0..count / size).map(|at| {
-        if seed == 0 {
-            at
-        } else {
-            shuffled(at, count / size, seed)
-        }
+    let mut waiting = (0..count).map(|at| match seed {
+        0 => first + at,
+        seed => first + shuffled(at, count, seed),
     });
     let mut resident: Vec<Vec<Cta>> = Vec::new();
     let mut spare: Vec<Cta> = Vec::new();
@@ -78,6 +85,14 @@ pub fn run(program: &Program, world: &mut World, block: [u32; 3]) -> Result<(), 
         if turns(program, world, group, &mut dice, seed != 0) {
             let done = resident.swap_remove(turn);
             stuck::leftovers(program, world, &done);
+            if world.look(done.len() as u64) {
+                world.over = true;
+                world.stop = program
+                    .sites
+                    .get(program.entry as usize)
+                    .copied()
+                    .map(Stop::Interrupted);
+            }
             spare.extend(done);
         } else {
             turn += 1;
@@ -200,14 +215,15 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
     hall.number = number;
     hall.cta = cta;
     hall.epoch = 0;
-    hall.bars.clear();
     hall.bars.resize(16, Bar::default());
+    let used = hall.bars.iter_mut().filter(|bar| bar.last.is_some());
+    used.for_each(|bar| *bar = Bar::default());
     hall.live = hall.block.iter().product();
     hall.touched = 0;
     hall.fenced = Default::default();
     hall.tensors = Tensors::default();
-    hall.cluster_known = Known::default();
-    hall.cluster_over = Known::default();
+    hall.cluster_known.clear();
+    hall.cluster_over.clear();
     let shared = BlockId::Shared(hall.shared as u32);
     if !world.mbarriers.is_empty() {
         world.mbarriers.retain(|(block, _), _| *block != shared);
@@ -219,8 +235,8 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
     for warp in warps.iter_mut() {
         warp.live = warp.lanes;
         warp.clock = 0;
-        warp.known = Known::default();
-        warp.pending = Known::default();
+        warp.known.clear();
+        warp.pending.clear();
         warp.fenced = None;
         warp.splits.clear();
         warp.splits.push(Split {

@@ -25,6 +25,7 @@ mod mbarrier;
 mod print;
 mod proxy;
 mod race;
+mod shuffle;
 mod special;
 mod stack;
 mod state;
@@ -34,7 +35,8 @@ mod tensor_memory;
 mod tensor_product;
 mod together;
 mod traffic;
+mod visits;
 mod warpgroup;
 
-pub use grid::run;
+pub use grid::{run, run_some};
 pub use state::{BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};

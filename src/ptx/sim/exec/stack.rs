@@ -21,7 +21,7 @@ impl Ctx<'_> {
                 }
                 Stack::Take { d, size, align } => {
                     let size = self.warp.file.read(size, lane);
-                    let Some(start) = self.take(end, size, align, lane) else {
+                    let Some(start) = self.take_stack(end, size, align, lane) else {
                         let what = "a stack that grows beyond the bytes a thread has for it here".to_owned();
                         let site = self.site(split.pc);
                         return self.stop(Stop::Unsupported { site, what });
@@ -37,7 +37,7 @@ impl Ctx<'_> {
     }
 
     /// Where the stack ends when so many bytes more are taken; what lies there counts as unwritten.
-    fn take(&mut self, end: u64, size: u64, align: u64, lane: usize) -> Option<u64> {
+    fn take_stack(&mut self, end: u64, size: u64, align: u64, lane: usize) -> Option<u64> {
         let program = self.program;
         let region = program.layout.stack_region()?;
         let start = end.checked_sub(size)?;

@@ -4,6 +4,7 @@ use super::super::fault::{Fault, Site, Thread};
 use super::super::lanes::{File, Longs};
 use super::super::memory::{Block, Map, Tag};
 use super::super::program::Program;
+use super::super::watch::BEAT;
 use super::super::{Launch, Options, Stats, Stop};
 use super::accumulators::Accumulators;
 use super::calls::Saved;
@@ -14,6 +15,8 @@ use super::mbarrier::Mbar;
 use super::proxy::Fenced;
 use super::tensor_memory::Tensors;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a split does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +116,8 @@ pub struct Warp {
 pub struct Bar {
     /// Threads that arrived without waiting.
     pub arrived: u32,
+    /// Threads that came since it was last full; those that came twice count twice.
+    pub came: u32,
     /// The count its first arrival gave.
     pub count: Option<u32>,
     /// What those who arrived know.
@@ -195,6 +200,14 @@ pub struct World {
     pub over: bool,
     /// Warps that only went round since a turn began.
     pub resting: bool,
+    /// At how many thread instructions the watch is looked at next.
+    pub beat: u64,
+    /// How many of them it has been told of.
+    pub told: u64,
+    /// Set by somebody else where there is no more use in this run.
+    given_up: Option<Arc<AtomicBool>>,
+    /// Whether the shadows have forgotten some of who touched what.
+    pub forgot: bool,
 }
 
 /// Which block of memory.
@@ -269,6 +282,13 @@ impl World {
             mbarriers: FxHashMap::default(),
             flights: Vec::new(),
             over: false,
+            beat: match launch.options.watch {
+                Some(_) => BEAT,
+                None => u64::MAX,
+            },
+            told: 0,
+            given_up: None,
+            forgot: false,
         }
     }
 
@@ -292,6 +312,26 @@ impl World {
         if !self.doubtful.iter().any(|known| known.repeats(&fault)) {
             self.doubtful.push(fault);
         }
+    }
+
+    /// Ends the run soon after somebody sets the flag.
+    pub fn stop_at(&mut self, given_up: &Arc<AtomicBool>) {
+        self.given_up = Some(Arc::clone(given_up));
+        self.beat = self.beat.min(BEAT);
+    }
+
+    /// Tells the watch how far the run is, and looks whether it should end.
+    #[cold]
+    pub fn look(&mut self, ctas: u64) -> bool {
+        let now = self.stats.thread_instructions;
+        let over = self.options.watch.as_ref().is_some_and(|watch| {
+            watch.add(ctas, now - self.told);
+            watch.is_over()
+        });
+        (self.told, self.beat) = (now, now + BEAT);
+        // A part of a run that has a fault is of no more use either.
+        let useless = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed) || !self.faults.is_empty();
+        over || self.given_up.as_ref().is_some_and(useless)
     }
 
     /// The coordinates of a CTA.

@@ -14,6 +14,7 @@ use crate::ptx::types::{Space, Type};
 use smallvec::SmallVec;
 
 /// A factor: numbers line after line.
+#[derive(Default)]
 struct Factor {
     floats: Vec<f64>,
     ints: Vec<i64>,
@@ -233,15 +234,6 @@ impl Ctx<'_> {
             .filter(|writing| writing.thread == me && writing.commit.is_none());
         mine.for_each(|writing| writing.commit = Some(commit));
         self.arrive_later((spot.block, spot.at), Kind::Arrive(commit), spot, lane, pc);
-    }
-}
-
-impl Default for Factor {
-    fn default() -> Self {
-        Factor {
-            floats: Vec::new(),
-            ints: Vec::new(),
-        }
     }
 }
 

@@ -150,8 +150,11 @@ pub enum Async {
     TensorCommit {
         bar: Place,
     },
-    ClusterArrive,
-    ClusterWait,
+    /// `barrier.cluster.arrive`, or the wait; `.aligned` asks for the whole warp.
+    ClusterBarrier {
+        arrive: bool,
+        aligned: bool,
+    },
 }
 
 impl Decoder<'_> {
@@ -434,9 +437,9 @@ impl Decoder<'_> {
 
     /// `barrier.cluster`.
     pub(super) fn cluster_barrier(&mut self, inst: &Inst) -> Result<(), Refused> {
-        self.rare(Rare::Async(match inst.op.has("arrive") {
-            true => Async::ClusterArrive,
-            false => Async::ClusterWait,
+        self.rare(Rare::Async(Async::ClusterBarrier {
+            arrive: inst.op.has("arrive"),
+            aligned: inst.op.has("aligned"),
         }));
         Ok(())
     }

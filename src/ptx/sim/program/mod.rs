@@ -135,6 +135,8 @@ pub enum Op {
     Step(u32),
     /// An index into [`Program::accesses`].
     Load(u32),
+    /// The same, from an address that all lanes have in common.
+    LoadFixed(u32),
     /// An index into [`Program::accesses`].
     Store(u32),
     /// To another place in the code.
