@@ -336,6 +336,88 @@ fn the_left_factor_in_tensor_memory() {
     }
 }
 
+/// The byte that a scale is, and the power of two.
+fn scale(line: usize, nth: usize, salt: usize, powers: bool) -> (u8, f32) {
+    let power = (line * 3 + nth * 5 + salt) % 4;
+    let value = [0.5, 1.0, 2.0, 4.0][power];
+    (
+        if powers {
+            126 + power as u8
+        } else {
+            [0x30, 0x38, 0x40, 0x48][power]
+        },
+        value,
+    )
+}
+
+/// Kind, whether elements have four bits, scales a line, whether they are powers of two, the bytes of A and of B that count.
+const SCALED: [(&str, bool, usize, bool, [u32; 2]); 4] = [
+    ("mxf8f6f4.block_scale.scale_vec::1X", false, 1, true, [1, 2]),
+    ("mxf4.block_scale.scale_vec::2X", true, 2, true, [2, 0]),
+    ("mxf4nvf4.block_scale.scale_vec::4X", true, 4, false, [0, 0]),
+    ("mxf4nvf4.block_scale.block32", true, 2, true, [0, 2]),
+];
+
+#[test]
+fn factors_have_scales() {
+    let n = 16;
+    for (kind, four, chunks, powers, from) in SCALED {
+        let k = if four { 64 } else { 32 };
+        let mut input = if four {
+            vec![0; 32768]
+        } else {
+            factors("e4m3", 1, 128, n, false)
+        };
+        if four {
+            for (base, lines, salt) in [(0, 128, 1), (16384, n, 2)] {
+                for (line, at) in (0..lines).flat_map(|line| (0..64).map(move |at| (line, at))) {
+                    let value = small(line, at, salt);
+                    let code = [0, 2, 4, 5][value.unsigned_abs() as usize] | if value < 0 { 8 } else { 0 };
+                    input[base + place(line, at / 2, false)] |= code << (at % 2 * 4);
+                }
+            }
+        }
+        // Four columns of scales of rows, then one of those of columns.
+        for (column, line) in (0..5).flat_map(|column| (0..32).map(move |line| (column, line))) {
+            for byte in 0..4 {
+                let (line, salt, first) = if column < 4 {
+                    (column * 32 + line, 1, from[0])
+                } else {
+                    (line, 2, from[1])
+                };
+                let nth = (byte + 4 - first as usize) % 4;
+                input[24576 + column * 128 + line % 32 * 4 + byte] = scale(line, nth, salt, powers).0;
+            }
+        }
+        let mut fill = String::from("and.b32 %r12, %r1, 31;\nshl.b32 %r12, %r12, 2;\nadd.u32 %r12, %r12, %r3;\n");
+        for at in 0..8 {
+            fill += &format!("ld.shared.b32 %v{at}, [%r12+{}];\n", 24576 + at * 128);
+        }
+        fill += &format!(
+            "add.u32 %r13, %r11, 32;\ntcgen05.st.sync.aligned.32x32b.x8.b32 [%r13], {};\ntcgen05.wait::st.sync.aligned;\nbar.sync 0;\n",
+            registers(0, 8)
+        );
+        let work = format!(
+            "add.u32 %r13, %r10, 32;\nadd.u32 %r14, %r10, 36;\n\
+             tcgen05.mma.cta_group::1.kind::{kind} [%r10], %rd5, %rd6, %r12, [%r13], [%r14], 0;"
+        );
+        let code = if four { 1 } else { 0 };
+        let descriptor = instruction(128, n as u32, code, 0) | from[0] << 29 | from[1] << 4 | u32::from(powers) << 23;
+        let middle = fill + &multiply(descriptor, false, &work) + &loaded(n);
+        let got = run(&middle, input, n).unwrap_or_else(|why| panic!("{kind}: {why}"));
+        for (row, words) in got.iter().enumerate() {
+            for (col, word) in words.iter().enumerate() {
+                let terms = (0..k).map(|at| {
+                    let nth = at * chunks / k;
+                    let scales = scale(row, nth, 1, powers).1 * scale(col, nth, 2, powers).1;
+                    (small(row, at, 1) * small(col, at, 2)) as f32 * scales
+                });
+                assert_eq!(*word, terms.sum::<f32>().to_bits(), "{kind} row {row} column {col}");
+            }
+        }
+    }
+}
+
 /// Rows of shared memory go to the lanes of all four warps.
 #[test]
 fn rows_are_copied() {

@@ -52,7 +52,8 @@ impl Descriptor {
     }
 }
 
-/// The descriptor of a `tcgen05.mma`: shape, types, signs and directions.
+/// The descriptor of a `tcgen05.mma`: shape, types, signs and directions. Some bits mean one thing with scales and another
+/// without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
     /// Rows.
@@ -71,6 +72,12 @@ pub struct Instruction {
     pub saturate: bool,
     /// The left factor is sparse.
     pub sparse: bool,
+    /// The first bytes of the scales that count, of the left and of the right factor.
+    pub scales: [u32; 2],
+    /// Scales are powers of two (`.ue8m0`).
+    pub powers: bool,
+    /// The longer of two lengths along k.
+    pub long: bool,
 }
 
 impl Instruction {
@@ -85,6 +92,9 @@ impl Instruction {
             transposed: [bit(bits, 15), bit(bits, 16)],
             saturate: bit(bits, 3),
             sparse: bit(bits, 2),
+            scales: [bits >> 29 & 3, bits >> 4 & 3],
+            powers: bit(bits, 23),
+            long: bit(bits, 31),
         }
     }
 }

@@ -214,6 +214,14 @@ impl Product {
     }
 }
 
+/// The number that a scale stands for, of `.ue8m0` or of `.ue4m3`.
+pub fn scale(powers: bool, code: u8) -> f64 {
+    match powers {
+        true => scale_value(code),
+        false => E4M3.decode(u64::from(code & 0x7f)),
+    }
+}
+
 /// The number that an element in a slot of so many bits stands for; nothing where it is no float.
 pub fn element(ty: Type, slot: u32, bits: u32) -> Option<f64> {
     Some(read(ty, format(ty)?, slot, bits))

@@ -85,7 +85,9 @@ impl Ctx<'_> {
                 lanes(split.mask).for_each(|lane| self.tensor_product(product, lane, split.pc));
             }
             Async::TensorCopy(copy) => lanes(split.mask).for_each(|lane| self.tensor_copy(copy, lane, split.pc)),
-            Async::TensorCommit { bar } => lanes(split.mask).for_each(|lane| self.tensor_commit(bar, lane, split.pc)),
+            Async::TensorCommit { bar, multicast } => {
+                lanes(split.mask).for_each(|lane| self.tensor_commit(bar, *multicast, lane, split.pc));
+            }
             Async::TryCancel { to, bar, all } => {
                 lanes(split.mask).for_each(|lane| self.try_cancel(to, bar, *all, lane, split.pc));
             }

@@ -34,13 +34,14 @@ fn types(kind: TensorKind, codes: [u32; 2]) -> Option<([Type; 2], u32)> {
             (TensorKind::F8f6f4, 5) => Type::E2m1,
             (TensorKind::I8, 0) => Type::U8,
             (TensorKind::I8, 1) => Type::S8,
+            (TensorKind::F4, 1) => Type::E2m1,
             _ => return None,
         })
     };
     let bytes = match kind {
         TensorKind::F16 => 2,
         TensorKind::Tf32 => 4,
-        TensorKind::F8f6f4 | TensorKind::I8 => 1,
+        TensorKind::F8f6f4 | TensorKind::I8 | TensorKind::F4 => 1,
     };
     Some(([one(codes[0])?, one(codes[1])?], bytes))
 }
@@ -65,8 +66,10 @@ impl Ctx<'_> {
         let (m, n) = (descriptor.m, descriptor.n);
         let integral = product.kind == TensorKind::I8;
         let sums = if integral { 2 } else { 1 };
+        let scaled = product.scales.is_some();
+        let plain = !descriptor.sparse && (scaled && m == 128 && !descriptor.long || !scaled && descriptor.d == sums);
         let shaped = matches!(m, 64 | 128) && (8..=256).contains(&n) && n.is_multiple_of(if m == 64 { 8 } else { 16 });
-        let (Some((types, bytes)), true) = (known, shaped && descriptor.d == sums && !descriptor.sparse) else {
+        let (Some((types, bytes)), true) = (known, shaped && plain) else {
             let what = format!("an instruction descriptor with a shape of {m} by {n}, or types, that are not modelled");
             return self.refuse(&what, pc);
         };
@@ -77,15 +80,47 @@ impl Ctx<'_> {
         if !self.has_columns(first, n, lane, pc) {
             return;
         }
-        let k = 32 / bytes;
+        let packed = product.kind == TensorKind::F4;
+        let (long, k) = (32 / bytes, if packed { 64 } else { 32 / bytes });
         let a = match product.a {
-            Left::Shared(slot) => self.shared_lines(slot, (m, k, bytes), types[0], descriptor.transposed[0], lane, pc),
-            Left::Tensor(slot, offset) => self.tensor_lines((slot, offset), (m, k, bytes), types[0], lane, pc),
+            Left::Shared(slot) => self.shared_lines(
+                slot,
+                (m, long, bytes),
+                (types[0], packed),
+                descriptor.transposed[0],
+                lane,
+                pc,
+            ),
+            Left::Tensor(slot, offset) => {
+                self.tensor_lines((slot, offset), (m, long, bytes), (types[0], packed), lane, pc)
+            }
         };
-        let Some(a) = a else { return };
-        let Some(b) = self.shared_lines(product.b, (n, k, bytes), types[1], descriptor.transposed[1], lane, pc) else {
+        let Some(mut a) = a else { return };
+        let lines = (n, long, bytes);
+        let Some(mut b) = self.shared_lines(product.b, lines, (types[1], packed), descriptor.transposed[1], lane, pc)
+        else {
             return;
         };
+        if let Some(scales) = &product.scales {
+            let fine = self.scale_factor(
+                &mut a,
+                scales.a,
+                (m, k, scales.chunks),
+                (descriptor.scales[0], &descriptor),
+                lane,
+                pc,
+            ) && self.scale_factor(
+                &mut b,
+                scales.b,
+                (n, k, scales.chunks),
+                (descriptor.scales[1], &descriptor),
+                lane,
+                pc,
+            );
+            if !fine {
+                return;
+            }
+        }
         let keep = self.warp.file.read(product.input, lane) == 1;
         let masked: Vec<u32> = product
             .masked
@@ -132,12 +167,40 @@ impl Ctx<'_> {
         self.writes_columns(first, n, lane, pc);
     }
 
+    /// Multiplies the lines of a factor by their scales: those of 32 lines are in a column, one line a lane, and so again in
+    /// each quarter of the lanes.
+    fn scale_factor(
+        &mut self,
+        factor: &mut Factor,
+        (slot, offset): (super::super::lanes::Slot, u64),
+        (lines, k, chunks): (u32, u32, u32),
+        (byte, descriptor): (u32, &Instruction),
+        lane: usize,
+        pc: u32,
+    ) -> bool {
+        let (_, first) = self.tensor_place(slot, offset, lane);
+        if !self.has_columns(first, lines.div_ceil(32), lane, pc) {
+            return false;
+        }
+        for line in 0..lines {
+            let word = self.hall.tensors.read(line % 32, first + line / 32);
+            for at in 0..k {
+                let nth = (byte + at * chunks / k) & 3;
+                let scale = tensor::scale(descriptor.powers, (word >> (8 * nth)) as u8);
+                if let Some(number) = factor.floats.get_mut((line * k + at) as usize) {
+                    *number *= scale;
+                }
+            }
+        }
+        true
+    }
+
     /// Lines along k of a factor in shared memory.
     fn shared_lines(
         &mut self,
         slot: super::super::lanes::Slot,
         (lines, k, bytes): (u32, u32, u32),
-        ty: Type,
+        (ty, packed): (Type, bool),
         transposed: bool,
         lane: usize,
         pc: u32,
@@ -159,7 +222,7 @@ impl Ctx<'_> {
                     None => self.read_async(&access, u64::from(start), lane, pc) as u32,
                 };
                 known = Some((start, word));
-                factor.push(word >> (8 * (address & 3)), ty, bytes);
+                factor.push(word >> (8 * (address & 3)), ty, bytes, packed);
             }
         }
         Some(factor)
@@ -170,7 +233,7 @@ impl Ctx<'_> {
         &mut self,
         (slot, offset): (super::super::lanes::Slot, u64),
         (lines, k, bytes): (u32, u32, u32),
-        ty: Type,
+        (ty, packed): (Type, bool),
         lane: usize,
         pc: u32,
     ) -> Option<Factor> {
@@ -187,7 +250,7 @@ impl Ctx<'_> {
             for at in 0..k {
                 let byte = at * bytes;
                 let word = self.hall.tensors.read(lane_of(lines, line), first + byte / 4);
-                factor.push(word >> (8 * (byte % 4)), ty, bytes);
+                factor.push(word >> (8 * (byte % 4)), ty, bytes, packed);
             }
         }
         Some(factor)
@@ -220,10 +283,18 @@ impl Ctx<'_> {
     }
 
     /// `tcgen05.commit`: the mbarrier is arrived at when what the thread has started is over.
-    pub fn tensor_commit(&mut self, bar: &Place, lane: usize, pc: u32) {
-        let Some(spot) = self.mbarrier_spot(bar, lane, pc) else {
-            return;
-        };
+    pub fn tensor_commit(&mut self, bar: &Place, multicast: Option<super::super::lanes::Slot>, lane: usize, pc: u32) {
+        let mut bars = Vec::new();
+        match multicast {
+            None => bars.extend(self.mbarrier_spot(bar, lane, pc)),
+            Some(mask) => {
+                let (mask, address) = (self.warp.file.read(mask, lane), self.address(bar, lane));
+                for rank in (0..16).filter(|rank| mask >> rank & 1 == 1) {
+                    let there = self.map_to(address, rank, bar.space == Space::Generic);
+                    bars.extend(self.spot(bar.space, there, 8, lane, pc, true));
+                }
+            }
+        }
         let me = self.warp.index * 32 + lane as u32;
         let tensors = &mut self.hall.tensors;
         tensors.commits += 1;
@@ -233,12 +304,14 @@ impl Ctx<'_> {
             .iter_mut()
             .filter(|writing| writing.thread == me && writing.commit.is_none());
         mine.for_each(|writing| writing.commit = Some(commit));
-        self.arrive_later((spot.block, spot.at), Kind::Arrive(commit), spot, lane, pc);
+        for spot in bars {
+            self.arrive_later((spot.block, spot.at), Kind::Arrive(commit), spot, lane, pc);
+        }
     }
 }
 
 impl Factor {
-    fn push(&mut self, bits: u32, ty: Type, bytes: u32) {
+    fn push(&mut self, bits: u32, ty: Type, bytes: u32, packed: bool) {
         let bits = if bytes < 4 {
             bits & ((1 << (8 * bytes)) - 1)
         } else {
@@ -247,6 +320,11 @@ impl Factor {
         match ty {
             Type::U8 => self.ints.push(i64::from(bits)),
             Type::S8 => self.ints.push(i64::from(bits as u8 as i8)),
+            // Two to a byte.
+            Type::E2m1 if packed => {
+                let two = [bits & 15, bits >> 4].map(|code| tensor::element(ty, 4, code).unwrap_or(0.0));
+                self.floats.extend(two);
+            }
             _ => self.floats.push(tensor::element(ty, 8 * bytes, bits).unwrap_or(0.0)),
         }
     }

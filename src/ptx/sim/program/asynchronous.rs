@@ -149,6 +149,7 @@ pub enum Async {
     /// `tcgen05.commit`.
     TensorCommit {
         bar: Place,
+        multicast: Option<Slot>,
     },
     /// `barrier.cluster.arrive`, or the wait; `.aligned` asks for the whole warp.
     ClusterBarrier {

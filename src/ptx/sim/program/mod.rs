@@ -38,7 +38,7 @@ pub use memory::SpaceOp;
 pub use operand::ALWAYS;
 pub use stack::Stack;
 pub use tensor::{Replace, Tensor, Way};
-pub use tensor_memory::{Left, TensorCopy, TensorKind, TensorMemory, TensorProduct, TensorShape};
+pub use tensor_memory::{Left, TensorCopy, TensorKind, TensorMemory, TensorProduct, TensorScales, TensorShape};
 pub use warpgroup::{Factor, Touch, Warpgroup, WarpgroupOrder};
 pub use warps::Proxy;
 

@@ -114,6 +114,19 @@ pub struct TensorProduct {
     pub shift: u32,
     /// The kind, without `kind::`.
     pub kind: TensorKind,
+    /// The scales of the factors.
+    pub scales: Option<TensorScales>,
+}
+
+/// Scales in tensor memory, so many for a row of the left and a column of the right factor.
+#[derive(Clone, Copy, Debug)]
+pub struct TensorScales {
+    /// Where those of the left factor are.
+    pub a: (Slot, u64),
+    /// Where those of the right factor are.
+    pub b: (Slot, u64),
+    /// How many for a line along k.
+    pub chunks: u32,
 }
 
 /// Which types a product has.
@@ -124,6 +137,8 @@ pub enum TensorKind {
     Tf32,
     F8f6f4,
     I8,
+    /// Of four bits, two to a byte, with scales.
+    F4,
 }
 
 /// `tcgen05.cp`: rows of shared memory become rows of tensor memory.
@@ -166,16 +181,17 @@ impl Decoder<'_> {
                 return Ok(());
             }
             () if has("commit") => {
-                if has("multicast::cluster") {
-                    return Err("`.multicast::cluster`".into());
-                }
                 let space = if inst.op.space == Space::Generic {
                     Space::Generic
                 } else {
                     Space::SharedCluster
                 };
                 let bar = self.place(inst, 0, space)?;
-                self.rare(Rare::Async(Async::TensorCommit { bar }));
+                let multicast = match has("multicast::cluster") {
+                    true => Some(self.arg(inst, 1, Type::U16)?),
+                    false => None,
+                };
+                self.rare(Rare::Async(Async::TensorCommit { bar, multicast }));
                 return Ok(());
             }
             () if has("cp") => {
@@ -226,7 +242,7 @@ impl Decoder<'_> {
 
     fn tensor_product(&mut self, inst: &Inst) -> Result<TensorProduct, Refused> {
         let has = |name| inst.op.has(name);
-        let odd = ["sp", "ws", "block_scale", "ashift"];
+        let odd = ["sp", "ws", "ashift"];
         if let Some(name) = odd.iter().find(|name| has(name)) {
             return Err(format!("`.{name}`"));
         }
@@ -235,6 +251,8 @@ impl Decoder<'_> {
             () if has("kind::tf32") => TensorKind::Tf32,
             () if has("kind::f8f6f4") => TensorKind::F8f6f4,
             () if has("kind::i8") => TensorKind::I8,
+            () if has("kind::mxf8f6f4") => TensorKind::F8f6f4,
+            () if has("kind::mxf4") || has("kind::mxf4nvf4") => TensorKind::F4,
             () => return Err("its kind".into()),
         };
         let to = self.tensor_address(inst, 0)?;
@@ -245,7 +263,8 @@ impl Decoder<'_> {
             }
             _ => Left::Shared(self.arg(inst, 1, Type::U64)?),
         };
-        let mut next = 4;
+        let scales = self.tensor_scales(inst)?;
+        let mut next = if scales.is_some() { 6 } else { 4 };
         let mut masked = SmallVec::new();
         if let Operand::Vector(parts) = self.operand(inst, 4)? {
             if parts.len() != 4 {
@@ -273,7 +292,25 @@ impl Decoder<'_> {
             masked,
             shift,
             kind,
+            scales,
         })
+    }
+
+    fn tensor_scales(&mut self, inst: &Inst) -> Result<Option<TensorScales>, Refused> {
+        let has = |name| inst.op.has(name);
+        if !has("block_scale") {
+            return Ok(None);
+        }
+        let chunks = match () {
+            () if has("scale_vec::4X") || has("block16") => 4,
+            () if has("kind::mxf8f6f4") => 1,
+            () => 2,
+        };
+        Ok(Some(TensorScales {
+            a: self.tensor_address(inst, 4)?,
+            b: self.tensor_address(inst, 5)?,
+            chunks,
+        }))
     }
 
     fn tensor_copy(&mut self, inst: &Inst) -> Result<TensorCopy, Refused> {
