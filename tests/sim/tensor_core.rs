@@ -249,7 +249,7 @@ fn loaded(count: usize) -> String {
 }
 
 fn instruction(m: u32, n: u32, code: u32, sums: u32) -> u32 {
-    m / 16 << 24 | n / 8 << 17 | code << 10 | code << 7 | sums << 4
+    (m / 16) << 24 | (n / 8) << 17 | code << 10 | code << 7 | sums << 4
 }
 
 #[test]

@@ -236,6 +236,9 @@ fn boxes_go_to_global_memory() {
     }
 }
 
+/// What becomes of two elements.
+type Combine = fn(i32, i32) -> i32;
+
 #[test]
 fn boxes_are_reduced() {
     let map = map("s32", &[40, 6], &[8, 4]);
@@ -247,7 +250,7 @@ fn boxes_are_reduced() {
             .map(|word| i32::from_le_bytes(*word))
             .collect::<Vec<_>>()
     };
-    let cases: [(&str, fn(i32, i32) -> i32); 4] = [
+    let cases: [(&str, Combine); 4] = [
         ("add", i32::wrapping_add),
         ("min", i32::min),
         ("xor", |a, b| a ^ b),
