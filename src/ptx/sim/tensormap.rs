@@ -291,7 +291,7 @@ mod tests {
         assert!(wrong(|map| map.strides[1] = 24).contains("stride of 24"));
         assert!(wrong(|map| map.dims.truncate(2)).contains("2 dimensions"));
         assert!(wrong(|map| map.steps[2] = 9).contains("step of 9"));
-        assert!(wrong(|map| map.element = 2).contains("NaN"));
+        assert!(wrong(|map| map.element = 1).contains("NaN"));
         assert!(wrong(|map| map.element = 13).contains("not modelled"));
     }
 
