@@ -51,6 +51,7 @@ pub fn run(
         let mut launch = launch.clone();
         launch.options.schedule = *seed;
         launch.options.trace = false;
+        launch.options.precision = false;
         let other = sim::run_prepared(module, kernel, program, &launch)?;
         Ok(Other {
             seed: *seed,

@@ -11,12 +11,14 @@ pub mod fault;
 pub mod lanes;
 pub mod memory;
 mod parts;
+mod precision;
 pub mod program;
 mod stats;
 mod watch;
 
 pub use fault::{Fault, Party, Site, Thread};
 pub use parts::{Part, count as parts};
+pub use precision::{Jump, Precision, Worst};
 pub use stats::{Count, Stats, Step};
 pub use watch::Watch;
 
@@ -97,6 +99,8 @@ pub struct Options {
     pub cluster: [u32; 3],
     /// Which instructions of this machine are used; no result depends on it.
     pub arch: pulp::Arch,
+    /// Whether an f64 is carried along beside every f32.
+    pub precision: bool,
     /// Who looks on, and may end it.
     pub watch: Option<Arc<Watch>>,
 }
@@ -118,6 +122,7 @@ impl Default for Options {
             most_steps: 1 << 20,
             cluster: [1, 1, 1],
             arch: pulp::Arch::new(),
+            precision: false,
             watch: None,
         }
     }
@@ -134,6 +139,8 @@ pub struct Outcome {
     pub stats: Stats,
     /// The buffers afterwards, one for each argument; `None` where the argument is a number.
     pub buffers: Vec<Option<Written>>,
+    /// How precise it was, if that was asked for.
+    pub precision: Option<Precision>,
 }
 
 /// A buffer afterwards.
@@ -312,6 +319,7 @@ fn once(
     let mut world = fresh(kernel, program, launch, cluster, garbage)?;
     exec::run(program, &mut world, launch.block)?;
     let modules = program.layout.blocks.len();
+    let precision = world.found(modules).map(|found| found.of_args(&launch.args));
     let mut blocks = world.buffers.into_iter().skip(modules);
     let buffers = launch.args.iter().map(|arg| match arg {
         Arg::Bytes(_) => None,
@@ -322,6 +330,7 @@ fn once(
     });
     let outcome = Outcome {
         buffers: buffers.collect(),
+        precision,
         faults: world.faults,
         printed: world.printed,
         stats: world.stats,

@@ -51,7 +51,8 @@ pub fn count(program: &Program, launch: &Launch, most: usize) -> usize {
 /// Whether a launch may be run in parts at all.
 pub(super) fn can_be(program: &Program, launch: &Launch) -> bool {
     let options = &launch.options;
-    let is_plain = options.schedule == 0 && !options.trace && options.checks.races && options.checks.memory;
+    let is_plain =
+        options.schedule == 0 && !options.trace && !options.precision && options.checks.races && options.checks.memory;
     is_plain && is_separate(program)
 }
 
@@ -163,6 +164,7 @@ pub(super) fn join(program: &Program, launch: &Launch, mut parts: Vec<Part>) -> 
         printed: String::new(),
         stats,
         buffers: buffers.collect(),
+        precision: None,
     })
 }
 

@@ -19,6 +19,7 @@ mod joins;
 mod locate;
 mod matrix;
 mod mbarrier;
+mod precision;
 mod print;
 mod race;
 mod shuffle;

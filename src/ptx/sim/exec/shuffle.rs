@@ -6,6 +6,17 @@ use super::super::program::{Shuffle, Together};
 use super::state::{Ctx, Split};
 use crate::ptx::diag::Level;
 
+/// The number of each lane.
+const LANE_NUMBERS: Words = {
+    let mut own = [0; LANES];
+    let mut lane = 0;
+    while lane < LANES {
+        own[lane] = lane as u32;
+        lane += 1;
+    }
+    own
+};
+
 /// What lanes choose by, and what there is to choose from.
 struct Choice<'a> {
     mode: Shuffle,
@@ -118,15 +129,23 @@ impl Ctx<'_> {
             let values = self.warp.file.word_row(a);
             return self.shuffle(split, mode, (d, valid), (b, c), &values, came);
         };
-        let choice = Choice {
+        let choice = |values| Choice {
             mode,
             b: b_row,
             c: c_row,
             values,
             came,
         };
-        let chosen = self.world.options.arch.dispatch(choice);
+        let arch = self.world.options.arch;
+        let foreseen = self.world.precision.is_some().then(|| {
+            let from = arch.dispatch(choice(&LANE_NUMBERS)).values;
+            self.foresee_shuffle(&from, a, d, split.mask)
+        });
+        let chosen = arch.dispatch(choice(values));
         self.take(split, (d, valid), came, chosen);
+        if let Some(foreseen) = foreseen {
+            self.follow(split.pc, foreseen);
+        }
     }
 
     #[inline(always)]

@@ -11,6 +11,7 @@ use super::clock::{Known, SyncVar};
 use super::copies::Flight;
 use super::joins::Joins;
 use super::mbarrier::Mbar;
+use super::precision::Shadows;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -195,6 +196,8 @@ pub struct World {
     pub told: u64,
     /// Set by somebody else where there is no more use in this run.
     given_up: Option<Arc<AtomicBool>>,
+    /// Values in f64, where they are carried along.
+    pub precision: Option<Box<Shadows>>,
     /// Whether the shadows have forgotten some of who touched what.
     pub forgot: bool,
 }
@@ -277,6 +280,7 @@ impl World {
             },
             told: 0,
             given_up: None,
+            precision: launch.options.precision.then(Box::default),
             forgot: false,
         }
     }

@@ -78,6 +78,7 @@ pub fn decode(module: &Module, kernel: FuncId, dynamic: u64) -> Result<Program, 
             specials: Vec::new(),
             layout: Layout::new(module, kernel, dynamic)?,
             entry: 0,
+            exact: Vec::new(),
             kernel,
             routines: vec![None; module.functions.len()],
         },
@@ -150,6 +151,9 @@ impl<'m> Decoder<'m> {
                 false => Err("an instruction that is not known".into()),
             }
         });
+        if done.is_ok() {
+            self.note_exact(inst);
+        }
         if let Err(why) = done {
             self.out.code.truncate(code);
             self.out.sites.truncate(code);
