@@ -42,6 +42,8 @@ mod streams;
 mod targets;
 #[path = "cli/verify.rs"]
 mod verify;
+#[path = "cli/witness.rs"]
+mod witness;
 
 use run::{command, err, out, ptxgen, ptxgen_reading, status, transcript};
 use std::fs;

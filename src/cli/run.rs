@@ -46,6 +46,7 @@ Arguments, one for each parameter, in order:
                                             the data
   buf:rand=TYPE:COUNT:SEED                  random numbers: f16 bf16 f32 f64
                                             between -1 and 1, integers any
+  buf:cycle=TYPE:COUNT:N                    0, 1, ... N-1, over and over
 
 Exit status:
   0  the kernel ran, and nothing is wrong with it
@@ -297,6 +298,7 @@ pub(super) fn finish(subject: &Subject, kernel: &str, findings: Vec<crate::ptx::
         },
         nth: 0,
         fingerprints,
+        witnesses: Vec::new(),
         origins: Origins::new(parsed),
         baseline: None,
         original: None,

@@ -1,6 +1,7 @@
 //! Exact values: what a register holds in every thread of the CTA, where that follows from the thread's index alone.
 
 use super::geometry::{Shape, WARP};
+use super::given::Given;
 use super::scalar::{self, Column, Ramp, Scalar};
 use crate::ptx::flow::{Cfg, Condition, Definition, Ssa, ValueId};
 use crate::ptx::ir::{Body, InstId, Operand, RegId};
@@ -121,17 +122,25 @@ pub struct Evaluator<'a> {
     cfg: &'a Cfg,
     ssa: &'a Ssa,
     shape: Shape,
+    given: &'a Given,
     memo: Rc<RefCell<Memo>>,
 }
 
 impl<'a> Evaluator<'a> {
     /// An evaluator for one function.
-    pub(super) fn new(body: &'a Body, cfg: &'a Cfg, ssa: &'a Ssa, shape: Shape, memo: &Rc<RefCell<Memo>>) -> Self {
+    pub(super) fn new(
+        body: &'a Body,
+        cfg: &'a Cfg,
+        ssa: &'a Ssa,
+        launch: (Shape, &'a Given),
+        memo: &Rc<RefCell<Memo>>,
+    ) -> Self {
         Self {
             body,
             cfg,
             ssa,
-            shape,
+            shape: launch.0,
+            given: launch.1,
             memo: Rc::clone(memo),
         }
     }
@@ -290,6 +299,9 @@ impl<'a> Evaluator<'a> {
 
     fn instruction(&mut self, id: ValueId, inst: InstId) -> Option<Exact> {
         let row = &self.body.insts[inst.index()];
+        if let Some(loaded) = self.given.loaded(row) {
+            return Some(loaded);
+        }
         let (scalar, sources, second) = decoded(self, id, inst)?;
         let mut args: Vec<Exact> = Vec::with_capacity(sources.len());
         for source in sources {
@@ -360,6 +372,9 @@ impl<'a> Evaluator<'a> {
         match operand {
             Operand::Imm(imm) => Some(Source::Known(Exact::Same(imm.as_int()? as u64))),
             Operand::Special(special) => {
+                if let Some(known) = self.given.special(*special) {
+                    return Some(Source::Known(known));
+                }
                 let threads = self.shape.most_threads();
                 if self.shape.counts_threads(*special) {
                     return Some(Source::Known(Exact::from_ramp(Ramp::rising(threads))));

@@ -2,8 +2,8 @@
 
 use crate::ptx::analysis::Shape;
 use crate::ptx::analysis::trial::{self, Conflict, Fault, Outcome, Programs, Sample, Setup, Site};
-use crate::ptx::ir::{Body, FuncId, Module, Operand, SymbolId};
-use crate::ptx::isa::Extent;
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Inst, Module, Operand, SymbolId};
+use crate::ptx::isa::{Effect, Extent};
 use crate::ptx::types::Space;
 use rustc_hash::FxHashSet;
 use std::cell::Cell;
@@ -20,8 +20,37 @@ pub(super) struct Shaped {
     pub(super) covered: Covered,
 }
 
+/// Which kernels have accesses that runs can judge.
+pub(super) struct Worth {
+    /// Whether some function of the module, not a kernel, has such.
+    helpers: bool,
+}
+
+impl Worth {
+    pub(super) fn new(module: &Module) -> Self {
+        let mut functions = module.functions.iter();
+        let helpers = functions.any(|function| {
+            let body = function.body.as_ref();
+            function.kind != FunctionKind::Entry && body.is_some_and(|body| body.insts.iter().any(is_judged))
+        });
+        Self { helpers }
+    }
+
+    /// The body of a kernel that has such accesses, or calls what may have.
+    pub(super) fn body<'m>(&self, function: &'m Function) -> Option<&'m Body> {
+        let worth = |inst: &Inst| is_judged(inst) || self.helpers && inst.op.effect == Effect::Call;
+        let body = function.body.as_ref();
+        body.filter(|body| function.kind == FunctionKind::Entry && body.insts.iter().any(worth))
+    }
+}
+
+fn is_judged(inst: &Inst) -> bool {
+    let memory = inst.op.effect.accesses_memory() && inst.op.space != Space::Param;
+    memory && (inst.op.effect != Effect::Load || inst.op.space != Space::Global)
+}
+
 /// The shapes to try: the exact one, else some usual ones, the smallest first.
-pub(super) fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]> {
+pub fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]> {
     let specials = || {
         let operands = body.insts.iter().flat_map(|inst| &inst.operands);
         operands.filter_map(|operand| match operand {
@@ -34,9 +63,8 @@ pub(super) fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]
         Shape::Exact(dims) => return vec![dims],
         // Whoever does not ask which thread it is, is alone.
         _ if !specials().any(|special| special.info().extent > Extent::Cta) => vec![[1, 1, 1]],
-        Shape::Line(_) => vec![[32, 1, 1], [64, 1, 1], [128, 1, 1], [256, 1, 1]],
         Shape::Unknown(_) if reads("%tid.z") => vec![[4, 4, 4], [8, 8, 4]],
-        Shape::Unknown(_) => vec![[8, 8, 1], [16, 16, 1], [32, 8, 1]],
+        _ => usual(shape).to_vec(),
     };
     if let Shape::Line(_) = shape {
         usual.extend(large(module, body).map(|threads| [threads, 1, 1]));
@@ -52,8 +80,16 @@ pub(super) fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]
     fitting
 }
 
+/// Shapes that CTAs often have, the smallest first.
+pub(super) fn usual(shape: Shape) -> &'static [[u32; 3]] {
+    match shape {
+        Shape::Line(_) => &[[32, 1, 1], [64, 1, 1], [128, 1, 1], [256, 1, 1]],
+        _ => &[[8, 8, 1], [16, 16, 1], [32, 8, 1]],
+    }
+}
+
 /// Shapes that are tried where none of the usual ones fits.
-pub(super) fn unusual(shape: Shape) -> &'static [[u32; 3]] {
+pub fn unusual(shape: Shape) -> &'static [[u32; 3]] {
     match shape {
         Shape::Line(_) => &[[16, 1, 1], [8, 1, 1], [4, 1, 1]],
         _ => &[[4, 4, 1], [16, 1, 1], [16, 4, 1], [32, 4, 1], [8, 4, 2], [2, 2, 1]],
@@ -100,7 +136,7 @@ impl Plan {
     /// Runs the kernel once, as `setup` says.
     pub(super) fn play(&self, programs: &mut Programs, setup: Setup, covered: &mut Covered) -> Option<Outcome> {
         let setup = Setup {
-            grid: self.grid,
+            grid: self.grid.or(setup.grid),
             given: Rc::clone(&self.given),
             ..setup
         };
@@ -196,7 +232,7 @@ impl Plan {
             .collect()
     }
 
-    /// Runs a shape with small numbers in the parameters.
+    /// Runs a shape with other numbers in the parameters.
     pub(super) fn small(&self, programs: &mut Programs, block: [u32; 3], sample: Sample) -> Option<Outcome> {
         self.run(programs, block, sample, &mut Covered::default(), (false, false))
     }

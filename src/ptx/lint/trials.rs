@@ -2,17 +2,15 @@
 
 use super::Launch;
 use super::between::Between;
-use super::plan::{Plan, Shaped, blocks, unusual};
+use super::plan::{Plan, Shaped, Worth, blocks, unusual};
 use super::racing::sm;
 use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Sample, Scatter, Site, Stop};
 use crate::ptx::analysis::{Shape, Twins};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Inst, InstId, Module, SymbolId, Variable};
+use crate::ptx::ir::{Body, FuncId, Function, InstId, Module, Variable};
 use crate::ptx::isa::Effect;
-use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
-use std::rc::Rc;
 
 /// Instructions that one run may take at most, beside some for each instruction of the kernel.
 const FUEL: u32 = 20_000;
@@ -24,7 +22,7 @@ const LEAST_FUEL: u32 = 400;
 /// ... until the whole is used up so many times.
 const MOST_TIMES: u64 = 4;
 /// Numbers that all registers hold in a run: threads times registers.
-const MOST_HELD: usize = 1 << 23;
+pub(super) const MOST_HELD: usize = 1 << 23;
 
 /// Two accesses that race.
 #[derive(Clone, Debug)]
@@ -82,10 +80,15 @@ pub(super) fn all(module: &Module, launch: &Launch) -> Vec<Tried> {
     let insts = |function: &Function| function.body.as_ref().map_or(0, |body| body.insts.len() as u64);
     let budget: u64 = BUDGET + SHARE * module.functions.iter().map(insts).sum::<u64>();
     let mut spent: u64 = 0;
-    let mut kernels = module.functions.iter().filter_map(worth_it).count() as u64;
+    let worth = Worth::new(module);
+    let mut kernels = module
+        .functions
+        .iter()
+        .filter_map(|function| worth.body(function))
+        .count() as u64;
     let mut found = Vec::new();
     for (id, function) in (0..).map(FuncId).zip(&module.functions) {
-        let Some(body) = worth_it(function) else { continue };
+        let Some(body) = worth.body(function) else { continue };
         kernels = kernels.saturating_sub(1);
         if let Some((twin, renaming)) = twins.first(id).filter(|_| launch.params.is_empty()) {
             let told = first.get(&twin).and_then(Option::as_ref);
@@ -123,7 +126,7 @@ fn one(
     let plan = Plan {
         id,
         grid: launch.grid,
-        given: given(programs.module(), function, launch),
+        given: launch.given(programs.module(), function),
         fuel,
         pair_fuel: (fuel / 4).max(LEAST_FUEL + 2 * size),
         assumed: !matches!(shape, Shape::Exact(_)),
@@ -183,11 +186,10 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             if tried.assumed && shapes.iter().all(|shaped| strays(shaped, true)) {
                 tried.races.iter_mut().for_each(|race| race.level = Level::Info);
             }
-            // Without a launch nothing is sure of global memory: a kernel may be made for one thread.
-            let global = |race: &&mut Race| tried.assumed && !race.conflict.shared;
-            for race in tried.races.iter_mut().filter(global) {
-                race.level = Level::Info;
+            if tried.assumed {
+                super::blind::settle(programs, plan, body, shape, &mut tried.races);
             }
+            super::idioms::excuse(id, body, &mut tried.races);
             tried.unclear = unclear(&shapes);
             if shapes
                 .iter()
@@ -200,13 +202,16 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
                 tried.races.extend(small(programs, plan, &shapes, shape, &tried.races));
             }
             tried.races.extend(scattered(&shapes, &tried.races));
+            if tried.assumed && tried.races.is_empty() && tried.assumes.is_none() {
+                tried.races = super::wide::find(programs, plan, body, shape);
+            }
             tried
                 .races
                 .sort_by_key(|race| (race.conflict.second, race.conflict.first));
             let mut ends = vec![shapes.first()?.block, shapes.last()?.block];
             ends.dedup();
             if !plan.assumed || shapes.iter().all(|shaped| !strays(shaped, true)) {
-                tried.between = super::between::find(programs, plan, body, &ends, integers);
+                tried.between = super::between::find(programs, plan, body, shape, &ends, integers);
             }
         }
     }
@@ -224,24 +229,6 @@ fn calm(id: FuncId, body: &Body, shapes: &[&Shaped]) -> Vec<InstId> {
     let copies = (0..).map(InstId).zip(&body.insts);
     let copies = copies.filter(|(_, inst)| inst.op.effect == Effect::Async);
     copies.map(|(at, _)| at).filter(|at| is_calm(*at)).collect()
-}
-
-/// The parameters of the kernel that the launch says something of.
-fn given(module: &Module, function: &Function, launch: &Launch) -> Rc<[(SymbolId, i64, u64)]> {
-    let symbol = |given: &super::Given| {
-        let by_number = given
-            .name
-            .parse()
-            .ok()
-            .and_then(|number: usize| function.params.get(number));
-        let by_name = || function.params.iter().find(|param| module.name(**param) == given.name);
-        by_number.or_else(by_name).copied()
-    };
-    launch
-        .params
-        .iter()
-        .filter_map(|given| Some((symbol(given)?, 0, given.value)))
-        .collect()
 }
 
 /// Whether a parameter is an integer that may be a size, a stride or an offset.
@@ -317,19 +304,6 @@ fn scattered(shapes: &[&Shaped], known: &[Race]) -> Vec<Race> {
     run.scattered.iter().filter(is_new).map(race).collect()
 }
 
-/// The body of a kernel that has accesses which runs can judge.
-fn worth_it(function: &Function) -> Option<&Body> {
-    let judged = |inst: &Inst| {
-        let memory = inst.op.effect.accesses_memory() && inst.op.space != Space::Param;
-        memory && (inst.op.effect != Effect::Load || inst.op.space != Space::Global)
-    };
-    let body = function
-        .body
-        .as_ref()
-        .filter(|_| function.kind == FunctionKind::Entry)?;
-    body.insts.iter().any(judged).then_some(body)
-}
-
 /// Whether the kernel waits for all threads of its CTA, so that it has more than one warp.
 fn has_barrier(body: &Body) -> bool {
     body.insts.iter().any(|inst| inst.op.effect == Effect::Barrier)
@@ -337,7 +311,7 @@ fn has_barrier(body: &Body) -> bool {
 
 type Pair = (Site, Site);
 
-fn pair(conflict: &Conflict) -> Pair {
+pub(super) fn pair(conflict: &Conflict) -> Pair {
     (conflict.first.min(conflict.second), conflict.first.max(conflict.second))
 }
 
@@ -508,7 +482,7 @@ fn level(conflict: &Conflict, everywhere: bool) -> Level {
 }
 
 /// One race per missing barrier: a barrier right before the second access of the earliest race cures others, too.
-fn group(mut all: Vec<Race>) -> Vec<Race> {
+pub(super) fn group(mut all: Vec<Race>) -> Vec<Race> {
     all.sort_by_key(|race| {
         (
             race.level,

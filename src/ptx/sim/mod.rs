@@ -4,10 +4,11 @@
 //! What the simulator cannot do is a [`Stop`]: it never guesses.
 //!
 //! - [`program`]: the decoded kernel. [`lanes`]: registers, 32 lanes at a time. [`memory`]: blocks, addresses, who touched what.
-//! - [`exec`]: warps, barriers, CTAs. [`fault`]: what is found.
+//! - [`exec`]: warps, barriers, CTAs. [`fault`]: what is found. [`Fill`]: what buffers hold.
 
 pub mod exec;
 pub mod fault;
+mod fill;
 pub mod lanes;
 pub mod memory;
 mod parts;
@@ -16,7 +17,8 @@ pub mod program;
 mod stats;
 mod watch;
 
-pub use fault::{Fault, Party, Site, Thread};
+pub use fault::{Fault, Party, Site, Stray, Thread};
+pub use fill::Fill;
 pub use parts::{Part, count as parts};
 pub use precision::{Jump, Precision, Worst};
 pub use stats::{Count, Stats, Step};
@@ -198,7 +200,7 @@ pub struct Stopped {
     /// What was found before.
     pub faults: Vec<Fault>,
     /// What was counted before.
-    pub stats: Stats,
+    pub stats: Box<Stats>,
     /// What the kernel had printed.
     pub printed: String,
 }
@@ -208,7 +210,7 @@ impl From<Stop> for Stopped {
         Stopped {
             stop,
             faults: Vec::new(),
-            stats: Stats::default(),
+            stats: Box::default(),
             printed: String::new(),
         }
     }
@@ -340,7 +342,7 @@ fn once(
         Some(stop) => Err(Stopped {
             stop,
             faults: outcome.faults,
-            stats: outcome.stats,
+            stats: Box::new(outcome.stats),
             printed: outcome.printed,
         }),
     }

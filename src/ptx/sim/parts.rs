@@ -136,7 +136,7 @@ pub(super) fn interrupted(parts: &[Part]) -> Option<Stopped> {
     Some(Stopped {
         stop: stops.find(|stop| matches!(stop, Stop::Interrupted(_)))?,
         faults: parts.first()?.world.faults.clone(),
-        stats,
+        stats: Box::new(stats),
         printed: parts.first()?.world.printed.clone(),
     })
 }

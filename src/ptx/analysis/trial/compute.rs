@@ -261,25 +261,18 @@ impl Machine<'_, '_> {
         let unknown = which.unknown_in(&all);
         let mut result = if let Some(bit) = which.constant() {
             if bit & 1 == 1 { yes } else { no }
-        } else if which.is_unknown()
-            && which.is_uniform()
-            && yes.is_unknown()
-            && no.is_unknown()
-            && yes.is_uniform()
-            && no.is_uniform()
-        {
+        } else if which.is_unknown() && [&which, &yes, &no].iter().all(|value| value.is_uniform()) {
             // One of two things that are alike in all threads, by a choice that is, too.
-            Value::some()
+            if yes.constant().is_some() && yes.constant() == no.constant() {
+                yes
+            } else {
+                Value::some()
+            }
         } else if unknown.is_empty() {
             let chosen = all.filter(|thread| which.of(thread).is_some_and(|bit| bit & 1 == 1));
             no.blended(yes, &chosen, self.threads)
         } else {
-            let uniform = which.is_uniform() && yes.is_uniform() && no.is_uniform();
-            let mut merged = no.merged(&yes, &all, self.threads);
-            if uniform && merged.is_unknown() {
-                merged = Value::some();
-            }
-            merged
+            no.merged(&yes, &all, self.threads)
         };
         result.guess |= which.guess;
         result

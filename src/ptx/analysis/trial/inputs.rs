@@ -4,12 +4,13 @@
 //! that a coincidence in one is none in the other.
 
 use super::demands::demands;
+use super::machine::Programs;
 use super::program::{Access, Arg, Program, Row, Step};
 use super::space::Layout;
 use super::value::Value;
 use crate::ptx::analysis::geometry::Shape;
 use crate::ptx::analysis::scalar::Ramp;
-use crate::ptx::ir::{RegId, Special, SymbolId};
+use crate::ptx::ir::{Address, Base, FuncId, Inst, Operand, RegId, Special, SymbolId};
 use crate::ptx::types::{Kind, Space, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -28,6 +29,8 @@ pub enum Sample {
     Grid,
     /// One.
     One,
+    /// So large that no stride is too small, and different for every parameter.
+    Huge,
 }
 
 impl Sample {
@@ -178,6 +181,8 @@ impl<'m> Params<'m> {
             (_, Sample::Larger) => 3072 << size,
             (_, Sample::Block) => self.threads[0],
             (_, Sample::Grid) => self.threads[1],
+            (..=31, Sample::Huge) => 0x4000 + 0x200 * u64::from(number % 16),
+            (_, Sample::Huge) => (16 + u64::from(number)) << 16,
         };
         Value::guessed(value)
     }
@@ -197,16 +202,45 @@ pub(super) struct Pointers {
     all: FxHashSet<(SymbolId, i64)>,
     /// Those that are stored through.
     written: FxHashSet<(SymbolId, i64)>,
+    /// What is loaded through them.
+    elements: FxHashMap<(SymbolId, i64), Type>,
     /// Whether something is stored through an address that no parameter was seen to go into.
     unclear: bool,
     /// What parameters must hold, lest the kernel trap.
     demanded: FxHashMap<(SymbolId, i64), u64>,
 }
 
+/// What is known of a kernel's parameters, each by its symbol and the bytes from its start.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Those that are addresses.
+    pub pointers: FxHashSet<(SymbolId, i64)>,
+    /// Those that are stored through.
+    pub written: FxHashSet<(SymbolId, i64)>,
+    /// What lies where those lead that are loaded through.
+    pub elements: FxHashMap<(SymbolId, i64), Type>,
+    /// Those that must hold a number, lest the kernel trap.
+    pub demanded: FxHashMap<(SymbolId, i64), u64>,
+}
+
+/// What is known of a kernel's parameters; `None` where it has no body.
+pub fn known(programs: &mut Programs, kernel: FuncId) -> Option<Known> {
+    let program = programs.get(kernel)?;
+    let pointers = program.pointers.get_or_init(|| pointers(&program));
+    Some(Known {
+        pointers: pointers.all.clone(),
+        written: pointers.written.clone(),
+        elements: pointers.elements.clone(),
+        demanded: pointers.demanded.clone(),
+    })
+}
+
 /// Follows parameters through registers, in the order of the text.
 #[derive(Default)]
 struct Search {
     origins: FxHashMap<RegId, FxHashSet<(SymbolId, i64)>>,
+    /// Registers with the parameters through which they were loaded.
+    loaded: FxHashMap<RegId, FxHashSet<(SymbolId, i64)>>,
     found: Pointers,
 }
 
@@ -216,7 +250,11 @@ fn pointers(program: &Program) -> Pointers {
     for _ in 0..2 {
         search.found.written.clear();
         search.found.unclear = false;
-        program.rows.iter().for_each(|row| search.row(row));
+        for (row, inst) in program.rows.iter().zip(&program.body.insts) {
+            search.row(row);
+            search.addresses(&inst.operands);
+            search.elements(row, inst);
+        }
     }
     search.found.demanded = demands(program.body);
     search.found
@@ -262,6 +300,47 @@ impl Search {
         }
     }
 
+    /// Notes what stands between brackets: copies have sources beside what they write.
+    fn addresses(&mut self, operands: &[Operand]) {
+        for operand in operands {
+            match operand {
+                Operand::Address(Address {
+                    base: Base::Reg(reg), ..
+                }) => {
+                    let origins = self.origins.get(reg).into_iter().flatten();
+                    self.found.all.extend(origins);
+                }
+                Operand::Bracket(parts) => {
+                    let regs = parts.iter().filter_map(|part| match part {
+                        Operand::Reg(reg) => self.origins.get(reg),
+                        _ => None,
+                    });
+                    self.found.all.extend(regs.flatten());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Notes what is loaded: a floating-point number where something is computed with it as one, whatever type the load has.
+    fn elements(&mut self, row: &Row, inst: &Inst) {
+        let Some(ty) = inst.op.types.last().copied() else {
+            return;
+        };
+        let loads = matches!(&row.step, Step::Access(access) if access.reads);
+        let regs = if loads { &row.defs[..] } else { &row.uses[..] };
+        let is_float = ty.kind() == Kind::Float;
+        if !loads && !is_float {
+            return;
+        }
+        for origin in regs.iter().filter_map(|reg| self.loaded.get(reg)).flatten() {
+            let known = self.found.elements.entry(*origin).or_insert(ty);
+            if is_float && known.kind() != Kind::Float {
+                *known = ty;
+            }
+        }
+    }
+
     fn access(&mut self, row: &Row, access: &Access) {
         if let (Space::Param, Arg::Symbol(symbol, by), true) = (access.space, &access.base, access.reads)
             && access.bytes == 8
@@ -273,6 +352,11 @@ impl Search {
             return;
         }
         let through = self.of(&access.base);
+        if access.reads && !through.is_empty() {
+            for reg in &row.defs {
+                self.loaded.entry(*reg).or_default().extend(&through);
+            }
+        }
         if access.writes && matches!(access.space, Space::Global | Space::Generic) {
             self.found.unclear |= through.is_empty() && !matches!(access.base, Arg::Symbol(..));
             self.found.written.extend(&through);

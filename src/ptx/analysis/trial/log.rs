@@ -94,6 +94,11 @@ impl Record {
         u64::from(self.bytes) * u64::from(self.elements)
     }
 
+    /// Whether it writes nothing but one known number.
+    pub(super) fn is_fixed(&self, element: usize) -> bool {
+        !self.writes || self.values.get(element).is_some_and(|value| value.constant().is_some())
+    }
+
     /// The clock of a warp when it did this.
     fn stamp(&self, warp: usize) -> u32 {
         self.knows
@@ -146,6 +151,10 @@ pub struct Conflict {
     pub anywhere: bool,
     /// Whether the one that reads is a broadcast: all threads read one address.
     pub broadcast: bool,
+    /// Whether both are: all threads go to the one address, to read and to write.
+    pub slot: bool,
+    /// Whether what is written is one known number.
+    pub fixed: bool,
     /// When each happened.
     pub times: (u32, u32),
 }
@@ -374,6 +383,8 @@ pub(super) fn conflict(a: &Record, thread: usize, b: &Record, other: usize) -> O
         maybe: a.maybe || b.maybe,
         anywhere: false,
         broadcast: (!a.writes && a.broadcast) || (!b.writes && b.broadcast),
+        slot: a.broadcast && b.broadcast,
+        fixed: false,
         times: (a.time, b.time),
     })
 }

@@ -28,7 +28,7 @@ mod value;
 mod words;
 
 pub use foreign::FLAG;
-pub use inputs::{Sample, Setup};
+pub use inputs::{Known, Sample, Setup, known};
 pub use log::{Conflict, Site};
 pub use machine::Programs;
 pub use mask::Mask;
@@ -182,6 +182,8 @@ impl Scatter {
             maybe: true,
             anywhere: true,
             broadcast: false,
+            slot: false,
+            fixed: false,
             times: (0, 0),
         }
     }

@@ -35,8 +35,15 @@ impl Ctx<'_> {
     pub fn asynchronous(&mut self, what: &Async, split: Split) {
         match what {
             Async::Mbarrier { what, at, order } => return self.mbarrier(*what, at, *order, split),
-            Async::ClusterWait => return self.cluster_wait(split),
-            Async::ClusterArrive => self.cluster_arrive(split),
+            Async::ClusterBarrier { arrive, aligned } => {
+                if *aligned && split.mask != self.warp.live {
+                    self.part_of_a_warp(codes::BAR001, split);
+                }
+                if !arrive {
+                    return self.cluster_wait(split);
+                }
+                self.cluster_arrive(split);
+            }
             Async::Commit => self.commit(split.mask, false),
             Async::BulkCommit => self.commit(split.mask, true),
             Async::Wait(most) => self.wait_groups(split, Some(*most), false),

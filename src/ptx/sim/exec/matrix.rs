@@ -6,7 +6,7 @@ use super::super::memory::Visit;
 use super::super::program::{Access, Fragments, Matrix, Rows, Scaled, Tile};
 use super::access::addresses;
 use super::state::{Ctx, Split};
-use crate::ptx::diag::Level;
+use crate::ptx::diag::{Code, Level};
 use crate::ptx::num::matrix::{Fragment, transpose};
 use crate::ptx::num::tensor::{Scales, densify, doubles};
 use smallvec::SmallVec;
@@ -19,7 +19,7 @@ impl Ctx<'_> {
             return;
         };
         if split.mask != u32::MAX {
-            self.part_of_a_warp(split);
+            self.part_of_a_warp(codes::BAR012, split);
         }
         match matrix {
             Matrix::Product(product, rows) => self.on_words(rows, split.mask, |[a, b, c], d| {
@@ -63,13 +63,14 @@ impl Ctx<'_> {
         }
     }
 
-    fn part_of_a_warp(&mut self, split: Split) {
+    /// Reports that some lanes of the warp are elsewhere.
+    pub fn part_of_a_warp(&mut self, code: Code, split: Split) {
         let lane = split.mask.trailing_zeros() as usize & 31;
         let message = format!(
             "only lanes {:#010x} come to an instruction that needs the whole warp together",
             split.mask
         );
-        let fault = Fault::new(codes::BAR012, Level::Error, self.site(split.pc), message);
+        let fault = Fault::new(code, Level::Error, self.site(split.pc), message);
         self.report(fault.thread(self.thread(lane)));
     }
 

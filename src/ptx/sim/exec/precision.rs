@@ -6,7 +6,7 @@
 
 use super::super::lanes::{LANES, Longs, Slot, Words, lanes};
 use super::super::precision::{Jump, Precision, Worst, error};
-use super::super::program::{Access, Exact, Op, What, value_of};
+use super::super::program::{Access, Exact, Function, Op, What, value_of};
 use super::access::addresses;
 use super::state::{BlockId, Ctx, World};
 use crate::ptx::types::Type;
@@ -81,7 +81,7 @@ impl<'p> Ctx<'p> {
     }
 
     fn foresee_exact(&self, exact: &'p Exact, mask: u32) -> Foreseen<'p> {
-        let (f, sat): (fn([f64; 3]) -> f64, bool) = match exact.what {
+        let (f, sat): (Function, bool) = match exact.what {
             What::Compute(f, sat) => (f, sat),
             What::Round => (|[a, ..]| a, false),
             What::Move => {

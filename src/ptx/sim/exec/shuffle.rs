@@ -1,7 +1,7 @@
 //! `shfl`: lanes read each other's registers.
 
 use super::super::fault::{Fault, codes};
-use super::super::lanes::{LANES, Slot, Words, lanes, put};
+use super::super::lanes::{LANES, Slot, Words, lanes, map1, put};
 use super::super::program::{Shuffle, Together};
 use super::state::{Ctx, Split};
 use crate::ptx::diag::Level;
@@ -61,18 +61,15 @@ impl Choice<'_> {
     fn choose(self, f: impl Fn(u32, u32, u32, u32, u32) -> (u32, bool)) -> Chosen {
         let mut from = [0; LANES];
         let mut inside = 0;
-        for lane in 0..LANES {
+        for (lane, from) in from.iter_mut().enumerate() {
             let (own, b, c) = (lane as u32, self.b[lane] & 31, self.c[lane]);
             let (clamp, segment) = (c & 31, c >> 8 & 31);
             let least = own & segment;
             let (there, fits) = f(own, b, least | (clamp & !segment), least, segment);
-            from[lane] = if fits { there & 31 } else { own };
+            *from = if fits { there & 31 } else { own };
             inside |= u32::from(fits) << lane;
         }
-        let mut values = [0; LANES];
-        for lane in 0..LANES {
-            values[lane] = self.values[from[lane] as usize & 31];
-        }
+        let values = map1(&from, |from| self.values[from as usize & 31]);
         let mut absent = 0;
         if self.came != u32::MAX {
             for (lane, from) in from.iter().enumerate() {

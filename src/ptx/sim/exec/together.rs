@@ -6,13 +6,24 @@ use super::super::fault::{Fault, codes};
 use super::super::lanes::{LANES, Longs, Slot, lanes, map1, put, test};
 use super::super::program::{Op, Rare, Together, Vote};
 use super::state::{Ctx, Split, Wait};
-use crate::ptx::diag::Level;
+use crate::ptx::diag::{Code, Level};
 
 /// Lanes that execute one instruction together with others.
 #[derive(Clone, Copy)]
 struct Party<'p> {
     what: &'p Together,
     split: Split,
+}
+
+impl Together {
+    /// The fault that lanes are named and do not come.
+    pub(super) fn absence(&self) -> Code {
+        match self {
+            Together::Sync | Together::Shuffle { .. } => codes::WARP001,
+            Together::Matrix(_) => codes::BAR012,
+            _ => codes::WARP011,
+        }
+    }
 }
 
 impl Ctx<'_> {
@@ -105,11 +116,28 @@ impl Ctx<'_> {
                 }
             }
             if named & self.warp.live & !came == 0 {
+                self.went_past(what, first, named, named & !came);
                 self.release(&parties, came);
                 return true;
             }
         }
         false
+    }
+
+    /// Reports lanes that the mask names and that have gone round the instruction and exited behind it. That ends the wait, but
+    /// they were there to come, and the result is undefined then. Lanes that leave early for good, as guards of the tail do, may be named.
+    fn went_past(&mut self, what: &Together, split: &Split, named: u32, missing: u32) {
+        let (program, joins) = (self.program, &mut self.world.joins);
+        let mut exits = self.warp.exits.iter().filter(|(_, lanes)| lanes & missing != 0);
+        let guilty = exits.find(|(pc, _)| joins.is_behind(program, split.pc, *pc));
+        let Some((pc, lanes)) = guilty.copied() else { return };
+        let code = what.absence();
+        let lanes = lanes & missing;
+        let message = format!("the mask {named:#010x} names lanes {lanes:#010x}, which went past and exited");
+        let thread = |lanes: u32| self.thread(lanes.trailing_zeros() as usize & 31);
+        let (me, them) = (thread(split.mask), thread(lanes));
+        let fault = Fault::new(code, Level::Warning, self.site(split.pc), message).thread(me);
+        self.report(fault.other(Some(self.site(pc)), Some(them), format!("{them} exits here")));
     }
 
     fn together_at<'p>(

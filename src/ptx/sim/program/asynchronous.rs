@@ -108,8 +108,11 @@ pub enum Async {
         bytes: u32,
         bar: Place,
     },
-    ClusterArrive,
-    ClusterWait,
+    /// `barrier.cluster.arrive`, or the wait; `.aligned` asks for the whole warp.
+    ClusterBarrier {
+        arrive: bool,
+        aligned: bool,
+    },
 }
 
 impl Decoder<'_> {
@@ -318,9 +321,9 @@ impl Decoder<'_> {
 
     /// `barrier.cluster`.
     pub(super) fn cluster_barrier(&mut self, inst: &Inst) -> Result<(), Refused> {
-        self.rare(Rare::Async(match inst.op.has("arrive") {
-            true => Async::ClusterArrive,
-            false => Async::ClusterWait,
+        self.rare(Rare::Async(Async::ClusterBarrier {
+            arrive: inst.op.has("arrive"),
+            aligned: inst.op.has("aligned"),
         }));
         Ok(())
     }

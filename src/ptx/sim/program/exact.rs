@@ -21,6 +21,9 @@ pub struct Exact {
     pub args: SmallVec<[(Slot, Type); 3]>,
 }
 
+/// A function of up to three operands.
+pub type Function = fn([f64; 3]) -> f64;
+
 /// What an instruction does.
 #[derive(Clone, Copy, Debug)]
 pub enum What {
@@ -29,11 +32,11 @@ pub enum What {
     /// Rounds the first operand to a narrower type, as was asked for.
     Round,
     /// Computes, and keeps the result between 0 and 1 if so.
-    Compute(fn([f64; 3]) -> f64, bool),
+    Compute(Function, bool),
 }
 
 /// The function of an opcode, and how many operands it has.
-fn function(base: &str) -> Option<(fn([f64; 3]) -> f64, usize)> {
+fn function(base: &str) -> Option<(Function, usize)> {
     Some(match base {
         "add" => (|[a, b, _]| a + b, 2),
         "sub" => (|[a, b, _]| a - b, 2),

@@ -29,7 +29,7 @@ mod warps;
 pub use asynchronous::{Async, Mbarrier, Place, Signal};
 pub use calls::{CallSite, Callee, Holder};
 pub use decoder::decode;
-pub use exact::{Exact, What, value_of};
+pub use exact::{Exact, Function, What, value_of};
 pub use layout::{Layout, ParamSpec};
 pub use matrix::{Fragments, Matrix, Rows, Scaled, Tile};
 pub use memory::SpaceOp;
