@@ -8,6 +8,7 @@ mod precision;
 mod profile;
 mod progress;
 mod schedules;
+mod tensor;
 
 use super::fragment::HeaderArgs;
 use super::launch::{self, Size};
@@ -47,6 +48,10 @@ Arguments, one for each parameter, in order:
   buf:rand=TYPE:COUNT:SEED                  random numbers: f16 bf16 f32 f64
                                             between -1 and 1, integers any
   buf:cycle=TYPE:COUNT:N                    0, 1, ... N-1, over and over
+  tensormap:TYPE:DIMS:BOX[:OPTION...]=BUF   a tensor map over buf:... or arg:N, the
+                                            innermost dimension first; options:
+                                            swizzle32, swizzle64, swizzle128, nan,
+                                            strides256x4096 (bytes), steps1x2
 
 Exit status:
   0  the kernel ran, and nothing is wrong with it

@@ -1,7 +1,7 @@
 //! Tries a contract on many cases and says which of its claims hold.
 
 use super::family::Family;
-use super::plan::{Arg, Plan, value};
+use super::plan::{Plan, value};
 use super::reference::{Named, Problem, Samples, Shape};
 use super::trial::{Bench, Inputs, Trial, decode, inputs};
 use super::{Against, Check, Contract, Measure, Near, Property, Role, separate};
@@ -211,7 +211,8 @@ impl Proof {
                 let of = |param| params.iter().position(|known| *known == param);
                 let stray = write.params.iter().find(|param| {
                     let arg = of(**param).and_then(|at| launch.args.get(at));
-                    !matches!(arg, Some(Arg::Buffer(at)) if bench.plan.buffers[*at].role != Role::In)
+                    let buffer = arg.and_then(|arg| bench.plan.buffer_of(*arg));
+                    buffer.is_none_or(|at| bench.plan.buffers[at].role == Role::In)
                 });
                 let (why, certain) = match (stray, write.unknown) {
                     (Some(param), _) => (format!("its address is made of `{}`", module.name(*param)), true),

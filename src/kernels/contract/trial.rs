@@ -97,14 +97,28 @@ impl<'m> Bench<'m> {
         trial: &mut Trial,
     ) -> Result<(), Stopped> {
         let params = sim::params(program).map(|(_, ty, size)| (ty, size));
-        let args = launch.args.iter().zip(params).map(|(arg, (ty, size))| match arg {
-            Arg::Number(value) => sim::Arg::Bytes(number(*value, ty, size)),
-            Arg::Buffer(at) => sim::Arg::Buffer(sim::Buffer {
-                name: self.plan.buffers[*at].name.clone(),
-                bytes: trial.buffers[*at].clone(),
-                unwritten: inputs[*at].is_none() && trial.stores[*at].iter().all(|count| *count == 0),
-            }),
-        });
+        let buffer = |at: usize| sim::Buffer {
+            name: self.plan.buffers[at].name.clone(),
+            bytes: trial.buffers[at].clone(),
+            unwritten: inputs[at].is_none() && trial.stores[at].iter().all(|count| *count == 0),
+        };
+        let args = launch
+            .args
+            .iter()
+            .enumerate()
+            .zip(params)
+            .map(|((nth, arg), (ty, size))| match arg {
+                Arg::Number(value) => sim::Arg::Bytes(number(*value, ty, size)),
+                Arg::Buffer(at) => sim::Arg::Buffer(buffer(*at)),
+                Arg::Tensor(at) => {
+                    let tensor = &self.plan.tensors[*at];
+                    let data = match self.plan.bringer(launch, tensor.buffer) {
+                        Some(other) if other != nth => sim::Data::Of(other),
+                        _ => sim::Data::Own(buffer(tensor.buffer)),
+                    };
+                    sim::Arg::TensorMap(tensor.map.clone(), data)
+                }
+            });
         let launched = sim::Launch {
             grid: launch.grid,
             block: launch.block,
@@ -118,8 +132,8 @@ impl<'m> Bench<'m> {
         };
         let outcome = sim::run_prepared(self.module, &launch.entry, program, &launched)?;
         for (arg, written) in launch.args.iter().zip(outcome.buffers) {
-            if let (Arg::Buffer(at), Some(written)) = (arg, written) {
-                self.take(*at, &written, trial);
+            if let (Some(at), Some(written)) = (self.plan.buffer_of(*arg), written) {
+                self.take(at, &written, trial);
             }
         }
         trial

@@ -15,6 +15,7 @@ mod parts;
 mod precision;
 pub mod program;
 mod stats;
+pub mod tensormap;
 mod watch;
 
 pub use fault::{Fault, Party, Site, Stray, Thread};
@@ -22,12 +23,13 @@ pub use fill::Fill;
 pub use parts::{Part, count as parts};
 pub use precision::{Jump, Precision, Worst};
 pub use stats::{Count, Stats, Step};
+pub use tensormap::TensorMap;
 pub use watch::Watch;
 
 use super::ir::Module;
 use super::types::Type;
 use exec::World;
-use memory::{Block, Home};
+use memory::{Block, Home, Map};
 use program::{ParamSpec, Program};
 use std::fmt;
 use std::sync::Arc;
@@ -39,6 +41,27 @@ pub enum Arg {
     Bytes(Vec<u8>),
     /// The address of a buffer.
     Buffer(Buffer),
+    /// A tensor map, or its address, as the parameter has room for.
+    TensorMap(TensorMap, Data),
+}
+
+/// Where the tensor of a map lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// In a buffer of its own.
+    Own(Buffer),
+    /// In the buffer of another argument, by its number.
+    Of(usize),
+}
+
+impl Arg {
+    /// The buffer that it brings.
+    pub fn buffer(&self) -> Option<&Buffer> {
+        match self {
+            Arg::Buffer(buffer) | Arg::TensorMap(_, Data::Own(buffer)) => Some(buffer),
+            _ => None,
+        }
+    }
 }
 
 /// A buffer in global memory.
@@ -323,12 +346,12 @@ fn once(
     let modules = program.layout.blocks.len();
     let precision = world.found(modules).map(|found| found.of_args(&launch.args));
     let mut blocks = world.buffers.into_iter().skip(modules);
-    let buffers = launch.args.iter().map(|arg| match arg {
-        Arg::Bytes(_) => None,
-        Arg::Buffer(_) => blocks.next().map(|block| Written {
+    let buffers = launch.args.iter().map(|arg| {
+        let block = arg.buffer().and_then(|_| blocks.next())?;
+        Some(Written {
             stores: block.stores.unwrap_or_default(),
             bytes: block.bytes,
-        }),
+        })
     });
     let outcome = Outcome {
         buffers: buffers.collect(),
@@ -379,36 +402,80 @@ fn world(kernel: &str, program: &Program, launch: &Launch) -> Result<World, Stop
             "`{kernel}` has {wanted} parameters, and {given} arguments are given"
         )));
     }
-    let mut global = layout.global.clone();
-    let mut buffers: Vec<Block> = layout.blocks.clone();
-    let mut params = vec![0; layout.params_len as usize];
+    let mut room = Room {
+        global: layout.global.clone(),
+        buffers: layout.blocks.clone(),
+        count_stores: launch.options.count_stores,
+    };
+    let mut bases = Vec::new();
     for (spec, arg) in layout.params.iter().zip(&launch.args) {
+        bases.push(match arg.buffer() {
+            Some(buffer) => Some(room.add(buffer, &spec.name)?),
+            None => None,
+        });
+    }
+    let mut params = vec![0; layout.params_len as usize];
+    for (at, (spec, arg)) in layout.params.iter().zip(&launch.args).enumerate() {
+        let short = |base: u64| base.to_le_bytes()[..(spec.size as usize).min(8)].to_vec();
         let bytes = match arg {
             Arg::Bytes(bytes) => bytes.clone(),
-            Arg::Buffer(buffer) => {
-                let home = Home::Buffer(buffers.len() as u32);
-                let size = buffer.bytes.len() as u64;
-                let name = if buffer.name.is_empty() {
-                    spec.name.clone()
-                } else {
-                    buffer.name.clone()
-                };
-                let base = global.add(size, home, 0, format!("the buffer of {name}"), None);
-                let base = base.ok_or_else(|| Stop::Launch("too many buffers".into()))?;
-                let mut block = match buffer.unwritten {
-                    true => Block::unwritten(buffer.bytes.len()),
-                    false => Block::new(buffer.bytes.clone()),
-                };
-                if launch.options.count_stores {
-                    block.stores = Some(vec![0; buffer.bytes.len()]);
+            Arg::Buffer(_) => bases.get(at).copied().flatten().map(short).unwrap_or_default(),
+            Arg::TensorMap(map, data) => {
+                let whose = if let Data::Of(other) = data { *other } else { at };
+                let base = bases.get(whose).copied().flatten();
+                let base = base.ok_or_else(|| {
+                    Stop::Launch(format!(
+                        "argument {whose} has no buffer for the tensor of argument {at}"
+                    ))
+                })?;
+                map.check()
+                    .map_err(|why| Stop::Launch(format!("argument {at}: {why}")))?;
+                let object = map.encode(base).to_vec();
+                match spec.size as usize == tensormap::SIZE {
+                    true => object,
+                    // A parameter of another size is a pointer to the map.
+                    false => {
+                        let buffer = Buffer {
+                            name: format!("the tensor map of {}", spec.name),
+                            bytes: object,
+                            unwritten: false,
+                        };
+                        short(room.add(&buffer, &spec.name)?)
+                    }
                 }
-                buffers.push(block);
-                base.to_le_bytes()[..(spec.size as usize).min(8)].to_vec()
             }
         };
         put_param(&mut params, spec, &bytes)?;
     }
+    let Room { global, buffers, .. } = room;
     Ok(World::new(kernel, program, launch, global, buffers, Block::new(params)))
+}
+
+/// Global memory as it fills with the buffers of a launch.
+struct Room {
+    global: Map,
+    buffers: Vec<Block>,
+    count_stores: bool,
+}
+
+impl Room {
+    /// Gives a buffer its place.
+    fn add(&mut self, buffer: &Buffer, name: &str) -> Result<u64, Stop> {
+        let home = Home::Buffer(self.buffers.len() as u32);
+        let name = if buffer.name.is_empty() { name } else { &buffer.name };
+        let size = buffer.bytes.len() as u64;
+        let base = self.global.add(size, home, 0, format!("the buffer of {name}"), None);
+        let base = base.ok_or_else(|| Stop::Launch("too many buffers".into()))?;
+        let mut block = match buffer.unwritten {
+            true => Block::unwritten(buffer.bytes.len()),
+            false => Block::new(buffer.bytes.clone()),
+        };
+        if self.count_stores {
+            block.stores = Some(vec![0; buffer.bytes.len()]);
+        }
+        self.buffers.push(block);
+        Ok(base)
+    }
 }
 
 fn put_param(params: &mut [u8], spec: &ParamSpec, bytes: &[u8]) -> Result<(), Stop> {

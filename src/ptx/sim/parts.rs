@@ -57,10 +57,7 @@ pub(super) fn can_be(program: &Program, launch: &Launch) -> bool {
 }
 
 fn bytes(arg: &Arg) -> u64 {
-    match arg {
-        Arg::Bytes(_) => 0,
-        Arg::Buffer(buffer) => buffer.bytes.len() as u64,
-    }
+    arg.buffer().map_or(0, |buffer| buffer.bytes.len() as u64)
 }
 
 /// Whether nothing in a program lets CTAs take notice of each other, but for plain loads and stores.
@@ -89,6 +86,10 @@ fn is_separate(program: &Program) -> bool {
         | Rare::Fence(_)
         | Rare::Uniform(_)
         | Rare::Space(_)
+        | Rare::Stack(_)
+        | Rare::Proxy(_)
+        | Rare::Order(_)
+        | Rare::Touch(_)
         | Rare::Nothing => true,
     });
     plain && rares
@@ -155,9 +156,9 @@ pub(super) fn join(program: &Program, launch: &Launch, mut parts: Vec<Part>) -> 
         joined.push(Block::join(pieces.collect())?);
     }
     let mut joined = joined.into_iter().skip(program.layout.blocks.len());
-    let buffers = launch.args.iter().map(|arg| match arg {
-        Arg::Bytes(_) => None,
-        Arg::Buffer(_) => joined.next().map(|(bytes, stores)| Written { bytes, stores }),
+    let buffers = launch.args.iter().map(|arg| {
+        let (bytes, stores) = arg.buffer().and_then(|_| joined.next())?;
+        Some(Written { bytes, stores })
     });
     Some(Outcome {
         faults: Vec::new(),

@@ -48,6 +48,12 @@ impl Known {
         *cta = (*cta).max(epoch);
     }
 
+    /// Up to when the warps of a CTA are known to have come.
+    pub fn warps_of(&self, cta: u64) -> impl Iterator<Item = (u32, (u32, u32))> + '_ {
+        let mine = self.warps.iter().filter(move |((of, _), _)| *of == cta);
+        mine.map(|((_, warp), when)| (*warp, *when))
+    }
+
     /// Whether a visit is known to be over.
     pub fn covers(&self, visit: Tag) -> bool {
         let (cta, warp) = (visit.cta(), visit.warp());

@@ -251,11 +251,24 @@ impl Ctx<'_> {
                 self.fence(*wide);
                 self.go_on(split, split.mask);
             }
+            Rare::Proxy(proxy) => {
+                self.fence_proxy(*proxy, split.mask);
+                self.go_on(split, split.mask);
+            }
+            Rare::Order(what) => {
+                self.warpgroup_order(*what);
+                self.go_on(split, split.mask);
+            }
+            Rare::Touch(touch) => {
+                self.touch_accumulators(touch, split);
+                self.go_on(split, split.mask);
+            }
             Rare::Atomic(atomic) => {
                 self.atomic(atomic, split);
                 self.go_on(split, split.mask);
             }
             Rare::Async(what) => self.asynchronous(what, split),
+            Rare::Stack(what) => self.stack(*what, split),
             Rare::Space(op) => {
                 self.space(op, split);
                 self.go_on(split, split.mask);

@@ -4,10 +4,12 @@ use super::super::lanes::File;
 use super::super::memory::Block;
 use super::super::program::Program;
 use super::super::{Limit, Stop};
+use super::accumulators::Accumulators;
 use super::barrier;
 use super::clock::Known;
 use super::state::{Bar, BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};
 use super::stuck;
+use super::tensor_memory::Tensors;
 use std::ops::Range;
 
 /// Slices a warp runs for in one turn.
@@ -184,6 +186,7 @@ fn build(program: &Program, world: &mut World, block: [u32; 3]) -> Cta {
         rested: false,
         exits: Vec::new(),
         passed: Vec::new(),
+        accumulators: Accumulators::default(),
     };
     Cta {
         hall: Hall {
@@ -196,6 +199,8 @@ fn build(program: &Program, world: &mut World, block: [u32; 3]) -> Cta {
             block,
             touched: 0,
             peers: Vec::new(),
+            fenced: Default::default(),
+            tensors: Tensors::default(),
             rank: 0,
             cluster_known: Known::default(),
             cluster_over: Known::default(),
@@ -218,6 +223,8 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
     used.for_each(|bar| *bar = Bar::default());
     hall.live = hall.block.iter().product();
     hall.touched = 0;
+    hall.fenced = Default::default();
+    hall.tensors = Tensors::default();
     hall.cluster_known.clear();
     hall.cluster_over.clear();
     let shared = BlockId::Shared(hall.shared as u32);
@@ -249,13 +256,18 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
             call: 0,
             function: program.kernel.0,
             saved: None,
+            stack: None,
         });
+        if let Some(at) = program.stack.map(|at| at as usize) {
+            warp.file.longs[at] = program.file.longs[at];
+        }
         warp.executed = 0;
         warp.groups = [[0; 32]; 2];
         warp.cluster_arrived = 0;
         warp.cluster_done = 0;
         warp.exits.clear();
         warp.passed.clear();
+        warp.accumulators = Accumulators::default();
         for at in &program.watched {
             warp.file.preds[*at as usize] = 0;
         }
@@ -288,6 +300,7 @@ fn turns(program: &Program, world: &mut World, group: &mut [Cta], dice: &mut Dic
             }
         }
         if group.iter().all(|cta| cta.hall.live == 0) {
+            leftovers(program, world, group);
             return true;
         }
         progress |= super::cluster::settle(group);
@@ -303,6 +316,21 @@ fn turns(program: &Program, world: &mut World, group: &mut [Cta], dice: &mut Dic
         }
     }
     false
+}
+
+/// What the threads of CTAs leave behind.
+fn leftovers(program: &Program, world: &mut World, group: &mut [Cta]) {
+    for Cta { hall, warps } in group {
+        if let Some(warp) = warps.first_mut().filter(|_| !hall.tensors.taken.is_empty()) {
+            let mut ctx = Ctx {
+                program,
+                world,
+                hall,
+                warp,
+            };
+            ctx.leftover_columns();
+        }
+    }
 }
 
 /// One turn for each warp of a CTA. Whether any of them could run.

@@ -5,8 +5,11 @@
 //! again where compilers expect it, and still none waits for one that waits for it.
 
 mod access;
+mod accumulators;
 mod atomic;
 mod barrier;
+mod bulk;
+mod bytes;
 mod calls;
 mod clock;
 mod cluster;
@@ -21,11 +24,16 @@ mod matrix;
 mod mbarrier;
 mod precision;
 mod print;
+mod proxy;
 mod race;
 mod shuffle;
 mod special;
+mod stack;
 mod state;
 mod stuck;
+mod tensor;
+mod tensor_memory;
+mod tensor_product;
 mod together;
 mod traffic;
 mod visits;

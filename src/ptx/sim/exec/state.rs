@@ -1,17 +1,20 @@
 //! What a grid consists of while it runs.
 
 use super::super::fault::{Fault, Site, Thread};
-use super::super::lanes::File;
+use super::super::lanes::{File, Longs};
 use super::super::memory::{Block, Map, Tag};
 use super::super::program::Program;
 use super::super::watch::BEAT;
 use super::super::{Launch, Options, Stats, Stop};
+use super::accumulators::Accumulators;
 use super::calls::Saved;
 use super::clock::{Known, SyncVar};
 use super::copies::Flight;
 use super::joins::Joins;
 use super::mbarrier::Mbar;
 use super::precision::Shadows;
+use super::proxy::Fenced;
+use super::tensor_memory::Tensors;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -59,6 +62,8 @@ pub struct Frame {
     pub call: u32,
     /// The function that runs.
     pub function: u32,
+    /// Where the callers' stacks ended.
+    pub stack: Option<Box<Longs>>,
     /// What the function's registers held, where it called itself.
     pub saved: Option<Box<Saved>>,
 }
@@ -101,6 +106,8 @@ pub struct Warp {
     pub rested: bool,
     /// Where lanes have exited.
     pub exits: Vec<(u32, u32)>,
+    /// What its `wgmma` instructions have of its registers.
+    pub accumulators: Accumulators,
     /// Barriers that lanes have passed, by their places.
     pub passed: Vec<(u32, u32)>,
 }
@@ -140,6 +147,10 @@ pub struct Hall {
     pub touched: u32,
     /// The shared memory of the CTAs of its cluster, by rank.
     pub peers: Vec<usize>,
+    /// What came before a fence between the proxies, of shared and of global memory.
+    pub fenced: [Fenced; 2],
+    /// Its tensor memory.
+    pub tensors: Tensors,
     /// Its rank in the cluster.
     pub rank: u32,
     /// What those who arrived at the cluster barrier know.

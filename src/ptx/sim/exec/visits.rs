@@ -106,7 +106,7 @@ impl Ctx<'_> {
         if written {
             return;
         }
-        if self.in_flight(id, at, size, lane, address, pc) {
+        if self.in_flight(id, at, size, access.order.strong, lane, address, pc) {
             return;
         }
         let what = self.describe(access.space, address);

@@ -88,6 +88,12 @@ impl Shadow {
         self.wrote.is_visited(first, count) || self.atomic.is_visited(first, count)
     }
 
+    /// Who stored to a byte last, and where in the program.
+    pub fn writer(&self, at: usize) -> Option<(Tag, u32)> {
+        let (tag, pc) = self.wrote.at(at >> self.shift);
+        (tag != 0).then_some((Tag(tag), pc))
+    }
+
     #[inline(always)]
     fn granules(&self) -> usize {
         (self.len >> self.shift) + 1
