@@ -3,7 +3,7 @@
 //! Integers are large and round, so that guards against the end of the data let all threads pass. Two samples differ enough
 //! that a coincidence in one is none in the other.
 
-use super::demands::demands;
+use super::demands::{Role, demands, roles};
 use super::program::{Access, Arg, Program, Row, Step};
 use super::space::Layout;
 use super::value::Value;
@@ -27,6 +27,8 @@ pub enum Sample {
     Grid,
     /// One.
     One,
+    /// Two, unless threads are held against it: few rounds over much data.
+    Rounds,
     /// So large that no stride is too small, and different for every parameter.
     Huge,
 }
@@ -169,10 +171,17 @@ impl<'m> Params<'m> {
         if ty.bits() == 64 && self.pointers().all.contains(&(symbol, offset)) {
             return Value::guessed(Layout::buffer(number));
         }
+        let role = self.pointers().roles.get(&(symbol, offset)).copied();
+        match (role, self.sample) {
+            (Some(Role::Shift), Sample::Large | Sample::Rounds) => return Value::guessed(9),
+            (Some(Role::Shift), Sample::Larger) => return Value::guessed(10),
+            (None | Some(Role::Count), Sample::Rounds) if ty.bits() >= 16 => return Value::guessed(2),
+            _ => {}
+        }
         let size = u64::from(number % 3);
         let value = match (ty.bits(), self.sample) {
             (..=15, _) | (_, Sample::One) => 1,
-            (_, Sample::Large) => 2048 << size,
+            (_, Sample::Large | Sample::Rounds) => 2048 << size,
             (_, Sample::Larger) => 3072 << size,
             (_, Sample::Block) => self.threads[0],
             (_, Sample::Grid) => self.threads[1],
@@ -201,6 +210,8 @@ pub(super) struct Pointers {
     unclear: bool,
     /// What parameters must hold, lest the kernel trap.
     demanded: FxHashMap<(SymbolId, i64), u64>,
+    /// What parameters are for, where that is plain.
+    roles: FxHashMap<(SymbolId, i64), Role>,
 }
 
 /// Follows parameters through registers, in the order of the text.
@@ -219,6 +230,7 @@ fn pointers(program: &Program) -> Pointers {
         program.rows.iter().for_each(|row| search.row(row));
     }
     search.found.demanded = demands(program.body);
+    search.found.roles = roles(program.body);
     search.found
 }
 

@@ -27,6 +27,7 @@ mod turn;
 mod value;
 mod words;
 
+pub use demands::counts;
 pub use foreign::FLAG;
 pub use inputs::{Sample, Setup};
 pub use log::{Conflict, Site};
