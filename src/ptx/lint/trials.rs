@@ -405,13 +405,15 @@ fn races(shapes: &[&Shaped], bounded: bool, explored: &[Outcome]) -> Vec<Race> {
             }
         }
     }
-    // What shows only where a branch on something unknown was turned round is possible, not certain.
+    // What shows only where a branch on something unknown was turned round is possible, not certain; in global memory it may
+    // take a loop that goes round no time.
     for (pair, conflict) in confirmed(explored) {
         let block = shapes.last().map_or([1; 3], |shaped| shaped.block);
+        let most = if conflict.shared { Level::Warning } else { Level::Info };
         found.entry(pair).or_insert_with(|| Race {
             conflict,
             block,
-            level: level(&conflict, shapes.len() == 1).max(Level::Warning),
+            level: level(&conflict, shapes.len() == 1).max(most),
             others: Vec::new(),
             numbers: None,
         });
