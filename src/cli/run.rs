@@ -4,6 +4,7 @@ mod args;
 mod dump;
 pub(super) mod faults;
 mod npy;
+mod precision;
 mod profile;
 mod progress;
 mod schedules;
@@ -121,6 +122,10 @@ pub struct Args {
     /// Show how often each line was executed, and by how many threads
     #[arg(long)]
     profile: bool,
+
+    /// Carry an f64 beside every f32, and say where the error jumps and how large it is in each buffer
+    #[arg(long)]
+    precision: bool,
 
     /// How findings are shown
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -350,6 +355,7 @@ fn launch(module: &Module, kernel: &str, args: &Args) -> anyhow::Result<Launch> 
             budget: args.budget,
             profile: args.profile,
             trace: args.trace,
+            precision: args.precision,
             cluster: args.cluster.map_or([1, 1, 1], Size::get),
             ..Options::default()
         },

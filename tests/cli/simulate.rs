@@ -191,6 +191,43 @@ fn traces_and_profiles_show_each_instruction() {
     assert!(out(&output).starts_with("cta 0,0,0 warp 0 lanes ffffffff line 10: ld.param.u64 %rd1, [a]\n"));
 }
 
+#[test]
+fn precision_names_the_instruction_that_loses_it() {
+    let args = [
+        "run",
+        "tests/fixtures/sim/precision.ptx",
+        "--grid",
+        "1",
+        "--block",
+        "32",
+        "--arg",
+        "buf:rand=f32:32:1",
+        "--arg",
+        "buf:zero=128",
+        "--arg",
+        "buf:zero=128",
+        "--precision",
+    ];
+    let output = ptxgen(&args);
+    assert_eq!(status(&output), 0, "{}", err(&output));
+    // x is between -1 and 1, and an f32 has no room for it beside 2^24.
+    let lost = "precision: the error jumps first at line 22: sub.f32 %f3, %f3, 0f4B800000\n";
+    assert!(out(&output).starts_with(lost), "{}", out(&output));
+    let json: Value = serde_json::from_str(&out(&ptxgen(&[&args[..], &["--format", "json"]].concat()))).unwrap();
+    assert_eq!(
+        violations(&schema("run"), &schema("run"), &json, "$"),
+        Vec::<String>::new()
+    );
+    let found = &json["precision"];
+    assert_eq!((&found["jumps"], &found["first_jump"]["line"]), (&1.into(), &22.into()));
+    // The other way goes through shared memory, a move and a shuffle, and loses nothing.
+    let errors = [0, 1].map(|at| found["buffers"][at]["error"].as_f64().unwrap());
+    assert!(errors[0] >= 0.5 && errors[1] > 0.0 && errors[1] < 3e-7, "{errors:?}");
+    assert_eq!(found["buffers"][1]["followed"], 32);
+    let plain = ptxgen(&args[..args.len() - 1]);
+    assert_eq!(out(&plain), "");
+}
+
 /// A tensor map is made as the host would make it; what is outside of the tensor is zero.
 #[test]
 fn a_tensor_map_is_an_argument() {

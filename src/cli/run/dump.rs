@@ -1,12 +1,12 @@
 //! What a run leaves: buffers to look at, files, and the JSON document.
 
 use super::args::Spot;
-use super::{Args, Subject, profile, schedules};
+use super::{Args, Subject, precision, profile, schedules};
 use crate::cli::output;
 use crate::cli::report::{Format, Run};
 use crate::ptx::num::convert::Convert;
 use crate::ptx::sim::program::Program;
-use crate::ptx::sim::{self, Outcome, Stats, Stopped, Written};
+use crate::ptx::sim::{self, Outcome, Precision, Stats, Stopped, Written};
 use crate::ptx::types::{Kind, Type};
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
@@ -101,6 +101,9 @@ pub fn text(subject: &Subject, program: &Program, result: &schedules::Result, ar
         let name = sim::params(program).nth(at).map_or("", |(name, ..)| name);
         let _ = writeln!(out, "{at} {name}: {}", elements(buffer, spot).join(" "));
     }
+    if let Some(found) = &result.outcome.precision {
+        out.push_str(&precision::text(subject, program, found));
+    }
     if args.profile {
         out.push_str(&profile::table(subject, program, &result.outcome.stats));
     }
@@ -146,6 +149,7 @@ pub fn json(
         printed: &outcome.printed,
         stats: &outcome.stats,
         partial: result.interrupted,
+        precision: outcome.precision.as_ref(),
     };
     told.json(subject, program, report, dumps, args)
 }
@@ -166,6 +170,7 @@ pub fn partial_json(
         printed: &stopped.printed,
         stats: &stopped.stats,
         partial: true,
+        precision: None,
     };
     told.json(subject, program, report, Vec::new(), args)
 }
@@ -176,6 +181,7 @@ struct Told<'a> {
     printed: &'a str,
     stats: &'a Stats,
     partial: bool,
+    precision: Option<&'a Precision>,
 }
 
 impl Told<'_> {
@@ -200,6 +206,9 @@ impl Told<'_> {
         });
         if self.partial {
             document["partial"] = true.into();
+        }
+        if let Some(found) = self.precision {
+            document["precision"] = precision::json(subject, program, found);
         }
         if args.profile {
             document["profile"] = profile::json(subject, program, self.stats);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Cells of the bar.
-const CELLS: usize = 30;
+const CELLS: usize = 24;
 /// Between two drawings. Runs that are over sooner never show a bar.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -35,21 +35,20 @@ fn line(watch: &Watch, ctas: u64, elapsed: Duration) -> String {
     let full = (done as usize * CELLS).checked_div(ctas as usize).unwrap_or(0);
     let rate = instructions as f64 / elapsed.as_secs_f64().max(1e-3);
     format!(
-        "running {}{} {done}/{ctas} CTAs, {} thread instructions, {} a second",
+        "running {}{} {done}/{ctas} CTAs, {}instructions/s",
         "█".repeat(full),
         "░".repeat(CELLS - full),
-        short(instructions as f64),
         short(rate)
     )
 }
 
-/// A number in few letters.
+/// A number in few letters, for a unit to follow.
 fn short(value: f64) -> String {
     match value {
         1e9.. => format!("{:.2} G", value / 1e9),
         1e6.. => format!("{:.1} M", value / 1e6),
         1e3.. => format!("{:.1} k", value / 1e3),
-        _ => format!("{value:.0}"),
+        _ => format!("{value:.0} "),
     }
 }
 
@@ -62,14 +61,11 @@ mod tests {
         let line = line(&Watch::default(), 4, Duration::from_secs(1));
         assert_eq!(
             line,
-            format!(
-                "running {} 0/4 CTAs, 0 thread instructions, 0 a second",
-                "░".repeat(CELLS)
-            )
+            format!("running {} 0/4 CTAs, 0 instructions/s", "░".repeat(CELLS))
         );
         assert_eq!(
             [2.0, 1234.0, 5e6, 1.5e9].map(short),
-            ["2", "1.2 k", "5.0 M", "1.50 G"].map(String::from)
+            ["2 ", "1.2 k", "5.0 M", "1.50 G"].map(String::from)
         );
     }
 }

@@ -44,13 +44,18 @@ pub fn run(
     count: u64,
     seed: u64,
 ) -> std::result::Result<Result, Stopped> {
-    let parts = sim::parts(program, launch, rayon::current_num_threads());
+    // Asking for the threads starts them, which small launches do not need.
+    let parts = match sim::parts(program, launch, usize::MAX) {
+        1 => 1,
+        _ => sim::parts(program, launch, rayon::current_num_threads()),
+    };
     let first = sim::run_in_parts(module, kernel, program, launch, parts, &share)?;
     let seeds: Vec<u64> = (0..count - 1).map(|nth| seed.wrapping_add(nth).max(1)).collect();
     let other = |seed: &u64| {
         let mut launch = launch.clone();
         launch.options.schedule = *seed;
         launch.options.trace = false;
+        launch.options.precision = false;
         let other = sim::run_prepared(module, kernel, program, &launch)?;
         Ok(Other {
             seed: *seed,

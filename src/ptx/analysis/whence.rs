@@ -18,8 +18,10 @@ pub struct Whence {
     pub place: Option<(ValueId, i64)>,
     /// Parameters of 64 bits, and variables.
     pub pointers: BTreeSet<SymbolId>,
-    /// Whether the CTA's number goes into it.
-    pub cta: bool,
+    /// Whether the CTA's number goes into it, in x, y and z.
+    pub cta: [bool; 3],
+    /// Whether something is taken modulo a number or masked: different indices may give the same.
+    pub cut: bool,
     /// Whether what tells threads apart goes into it.
     pub thread: bool,
     /// Whether data goes into it: what was loaded, or came back from an atomic or a call.
@@ -60,9 +62,10 @@ impl Whence {
         self.pointers.iter().any(|pointer| other.pointers.contains(pointer))
     }
 
-    /// Whether all CTAs have the same.
-    pub fn is_common(&self) -> bool {
-        !self.cta && !self.data
+    /// Whether CTAs have the same that differ in one of these dimensions.
+    pub fn is_common(&self, dims: [bool; 3]) -> bool {
+        let apart = dims.iter().zip(self.cta).all(|(differs, goes_in)| !differs || goes_in);
+        !self.data && (!apart || self.cut || self.cta == [false; 3])
     }
 
     fn follow(&mut self, code: &Code, from: ValueId) {
@@ -101,11 +104,16 @@ impl Whence {
                         Operand::Symbol(symbol, _) => {
                             self.pointers.insert(*symbol);
                         }
-                        Operand::Special(special) if special.name().starts_with("%ctaid") => self.cta = true,
-                        Operand::Special(special) => self.thread |= special.info().extent > Extent::Cta,
+                        Operand::Special(special) => match special.name() {
+                            "%ctaid.x" => self.cta[0] = true,
+                            "%ctaid.y" => self.cta[1] = true,
+                            "%ctaid.z" => self.cta[2] = true,
+                            _ => self.thread |= special.info().extent > Extent::Cta,
+                        },
                         _ => {}
                     }
                 }
+                self.cut |= matches!(row.op.base(), "and" | "rem");
                 self.thread |= row.op.effect == Effect::Warp;
                 stack.extend(code.ssa.uses(id).iter().filter(|used| used.is_some()));
             }

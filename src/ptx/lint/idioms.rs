@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 /// Makes information of them.
 pub(super) fn excuse(id: FuncId, body: &Body, races: &mut [Race]) {
     for race in races {
-        if is_flag(&race.conflict) || is_first_guess(id, body, &race.conflict) {
+        if is_flag(&race.conflict) || is_election(&race.conflict) || is_first_guess(id, body, &race.conflict) {
             race.level = Level::Info;
         }
     }
@@ -19,6 +19,12 @@ pub(super) fn excuse(id: FuncId, body: &Body, races: &mut [Race]) {
 /// A flag in global memory that is looked at, and that data may set to the one number that it is ever set to.
 fn is_flag(conflict: &Conflict) -> bool {
     !conflict.shared && conflict.broadcast && conflict.maybe && conflict.fixed && conflict.atomic == (false, false)
+}
+
+/// A store to global memory by whoever data picks: that may be one thread, as in a search of sorted keys.
+fn is_election(conflict: &Conflict) -> bool {
+    let one_store = conflict.first == conflict.second && conflict.writes == (true, true);
+    one_store && !conflict.shared && conflict.maybe && !conflict.anywhere
 }
 
 /// A plain load that tells a loop around a compare-and-swap where to start: what it reads is compared before it counts.

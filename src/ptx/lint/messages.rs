@@ -36,6 +36,7 @@ pub(super) fn messages(context: &Context, tried: &Tried) -> Vec<Diag> {
         context,
         code,
         uses: uses(&code),
+        dims: dims(body),
     };
     match tried.flag {
         Some(flag) => talk.awaited(flag),
@@ -54,7 +55,7 @@ pub(super) fn scattered(context: &Context, tried: &Tried) -> Option<InstId> {
     let mut atomics = (0..).map(InstId).zip(&body.insts).filter(|(_, row)| is_narrow(row));
     let found = atomics.find(|(inst, row)| {
         let whence = Whence::of(&code, *inst, row);
-        whence.is_some_and(|whence| whence.data && !whence.cta) && !is_of_one_cta(&code, *inst)
+        whence.is_some_and(|whence| whence.data && whence.cta == [false; 3]) && !is_of_one_cta(&code, *inst)
     });
     found.map(|(inst, _)| inst)
 }
@@ -87,7 +88,7 @@ fn tests_cta(code: &Code, inst: InstId) -> bool {
     let row = code.body.insts.get(compare.index());
     let equal = row.is_some_and(|row| row.op.base() == "setp" && (row.op.has("eq") || row.op.has("ne")));
     let mut uses = code.ssa.uses(compare).iter();
-    equal && uses.any(|used| Whence::of_value(code, *used).cta)
+    equal && uses.any(|used| Whence::of_value(code, *used).cta != [false; 3])
 }
 
 /// An access to global memory, and where it goes.
@@ -103,10 +104,9 @@ impl Use<'_> {
     }
 
     /// Whether a store of one CTA and this load of another may meet: not where each stays at places of its own.
-    fn may_see(&self, store: &Use) -> bool {
-        let own = |whence: &Whence| whence.cta || whence.data;
+    fn may_see(&self, store: &Use, dims: [bool; 3]) -> bool {
         let same = self.whence.place.map(|place| place.0) == store.whence.place.map(|place| place.0);
-        self.whence.meets(&store.whence) && (!same || !own(&self.whence))
+        self.whence.meets(&store.whence) && (!same || self.whence.is_common(dims))
     }
 }
 
@@ -125,6 +125,8 @@ struct Talk<'c> {
     context: &'c Context<'c>,
     code: Code<'c>,
     uses: Vec<Use<'c>>,
+    /// The dimensions in which the kernel asks which CTA it is.
+    dims: [bool; 3],
 }
 
 impl Talk<'_> {
@@ -149,7 +151,7 @@ impl Talk<'_> {
             // A flag of the CTA's own is none of others'.
             let message = format!("`{}` waits for threads of its own CTA only", wait.row.op.text);
             let found = self.warning(flag, message, NARROW);
-            return Vec::from_iter(wait.whence.is_common().then_some(found));
+            return Vec::from_iter(wait.whence.is_common(self.dims).then_some(found));
         }
         let of_flag = |used: &Use| used.whence.meets(&wait.whence);
         let data: Vec<&Use> = self
@@ -159,11 +161,11 @@ impl Talk<'_> {
             .collect();
         let all = |effect: Effect| data.iter().copied().filter(move |used| used.is(effect));
         let stored: FxHashSet<InstId> = all(Effect::Store)
-            .filter(|store| all(Effect::Load).any(|load| load.may_see(store)))
+            .filter(|store| all(Effect::Load).any(|load| load.may_see(store, self.dims)))
             .map(|store| store.inst)
             .collect();
         let passed: FxHashSet<InstId> = all(Effect::Load)
-            .filter(|load| all(Effect::Store).any(|store| load.may_see(store)))
+            .filter(|load| all(Effect::Store).any(|store| load.may_see(store, self.dims)))
             .map(|load| load.inst)
             .chain(stored.iter().copied())
             .collect();
@@ -189,7 +191,7 @@ impl Talk<'_> {
             .clone()
             .find(|tell| !has(tell.row, &["release", "acq_rel"]) && holding.before(tell.inst) & STORED != 0);
         found.extend(late.map(|late| self.seen_too_early(late)));
-        if let Some(narrow) = tells.find(|tell| tell.row.op.has("cta") && tell.whence.is_common()) {
+        if let Some(narrow) = tells.find(|tell| tell.row.op.has("cta") && tell.whence.is_common(self.dims)) {
             let message = format!("`{}` tells threads of its own CTA only", narrow.row.op.text);
             found.push(self.warning(narrow.inst, message, NARROW));
         }
@@ -222,7 +224,7 @@ impl Talk<'_> {
         for hear in hears {
             let tells = |used: &&Use| {
                 let atomic = is_tell(used.row) && !has(used.row, &["release", "acq_rel"]);
-                atomic && used.whence.is_common() && used.whence.meets(&hear.whence)
+                atomic && used.whence.is_common(self.dims) && used.whence.meets(&hear.whence)
             };
             if !self.uses.iter().any(|used| tells(&used)) || !self.is_tested(hear) {
                 continue;
@@ -233,11 +235,11 @@ impl Talk<'_> {
                     .uses
                     .iter()
                     .filter(|used| used.is(Effect::Load) && behind(used.inst));
-                loads.filter(|load| !load.whence.cta && !load.whence.meets(&hear.whence))
+                loads.filter(|load| load.whence.cta == [false; 3] && !load.whence.meets(&hear.whence))
             };
             let stores = self.uses.iter().filter(|used| used.is(Effect::Store));
             let stored: FxHashSet<InstId> = stores
-                .filter(|store| !has(store.row, &["release"]) && loads().any(|load| load.may_see(store)))
+                .filter(|store| !has(store.row, &["release"]) && loads().any(|load| load.may_see(store, self.dims)))
                 .map(|store| store.inst)
                 .collect();
             if stored.is_empty() {
@@ -313,8 +315,19 @@ fn may_tell(body: &Body) -> bool {
 }
 
 fn reads_cta(body: &Body) -> bool {
-    let mut operands = body.insts.iter().flat_map(|inst| &inst.operands);
-    operands.any(|operand| matches!(operand, Operand::Special(special) if special.name().starts_with("%ctaid")))
+    dims(body) != [false; 3]
+}
+
+/// The dimensions in which a kernel asks which CTA it is.
+fn dims(body: &Body) -> [bool; 3] {
+    let specials = || {
+        let operands = body.insts.iter().flat_map(|inst| &inst.operands);
+        operands.filter_map(|operand| match operand {
+            Operand::Special(special) => Some(special.name()),
+            _ => None,
+        })
+    };
+    ["%ctaid.x", "%ctaid.y", "%ctaid.z"].map(|dim| specials().any(|name| name == dim))
 }
 
 fn has(row: &Inst, names: &[&str]) -> bool {

@@ -19,6 +19,7 @@ mod mbarriers;
 mod memory;
 mod messages;
 mod named;
+mod numbers;
 mod origin;
 mod parting;
 mod plan;

@@ -66,7 +66,8 @@ pub fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]> {
         Shape::Unknown(_) if reads("%tid.z") => vec![[4, 4, 4], [8, 8, 4]],
         _ => usual(shape).to_vec(),
     };
-    if let Shape::Line(_) = shape {
+    // Who asks how large the CTA is can do with any.
+    if matches!(shape, Shape::Line(_)) && !reads("%ntid.x") {
         usual.extend(large(module, body).map(|threads| [threads, 1, 1]));
     }
     let most = shape.most_threads();
@@ -112,7 +113,7 @@ fn large(module: &Module, body: &Body) -> impl Iterator<Item = u32> {
     let most = sizes.max().unwrap_or(0);
     [512, 1024]
         .into_iter()
-        .filter(move |threads| most == u64::from(*threads))
+        .filter(move |threads| [1, 2].contains(&(most / u64::from(*threads))) && most % u64::from(*threads) == 0)
 }
 
 /// How a kernel is run.
@@ -186,6 +187,11 @@ impl Plan {
                     covered: Covered::default(),
                 }]);
             }
+            // What shows in a shape that an array is made for need not show in smaller ones.
+            let strays = run.faults.iter().any(|fault| fault.kind.name() == "bounds");
+            if block.iter().product::<u32>() > 256 && !strays {
+                break;
+            }
         }
         let mut shaped = Vec::new();
         for block in blocks {
@@ -238,14 +244,16 @@ impl Plan {
     }
 }
 
-/// The shapes that stand for all if nothing shows in one: a square one and the largest of the usual ones.
+/// The shapes that stand for all if nothing shows in one: those that an array is made for, a square one and the largest of
+/// the usual ones.
 fn leads(blocks: &[[u32; 3]]) -> Vec<[u32; 3]> {
     let size = |block: &[u32; 3]| block.iter().product::<u32>();
     let usual = blocks.iter().filter(|block| size(block) <= 256);
     let largest = usual.clone().max_by_key(|block| (size(block), block[0] == block[1]));
-    let mut leads: Vec<[u32; 3]> = largest.or(blocks.first()).copied().into_iter().collect();
+    let mut leads: Vec<[u32; 3]> = blocks.iter().rev().filter(|block| size(block) > 256).copied().collect();
+    leads.extend(largest);
     let square = |block: &&[u32; 3]| block[0] != block[1] || size(block) != 256;
-    if leads.first().is_some_and(|lead| lead[1] > 1) {
+    if largest.is_some_and(|lead| lead[1] > 1) {
         leads.extend(usual.filter(square).filter(|block| size(block) == 256));
     }
     leads

@@ -1,14 +1,15 @@
 //! Trial runs of every kernel, compared: what holds for every launch, what for some, what rests on made-up numbers.
 
-use super::Launch;
 use super::between::Between;
 use super::plan::{Plan, Shaped, Worth, blocks, unusual};
 use super::racing::sm;
-use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Sample, Scatter, Site, Stop};
+use super::{Launch, numbers};
+use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Sample, Site, Stop};
 use crate::ptx::analysis::{Shape, Twins};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, Function, InstId, Module, Variable};
+use crate::ptx::ir::{Body, FuncId, Function, InstId, Module};
 use crate::ptx::isa::Effect;
+use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 
@@ -175,6 +176,13 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
         Some((inst, why)) => {
             tried.unclear = Some((Some(Site { function: id, inst }), why.to_owned()));
             tried.flag = (why == trial::FLAG).then_some(inst);
+            let is_global = body
+                .insts
+                .get(inst.index())
+                .is_some_and(|row| row.op.space == Space::Global);
+            if tried.flag.is_some() && is_global {
+                tried.races = beside_flag(&plausible(&shaped, true));
+            }
         }
         None => {
             let several = has_barrier(body) || shaped.iter().any(|shaped| shaped.runs.iter().any(|run| run.warps));
@@ -197,13 +205,20 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             {
                 tried.calm = calm(id, body, &shapes);
             }
-            let integers = takes_integers(programs.module(), function);
+            let integers = numbers::takes_integers(programs.module(), function);
             if integers && tried.races.iter().all(|race| race.level == Level::Info) {
-                tried.races.extend(small(programs, plan, &shapes, shape, &tried.races));
+                tried
+                    .races
+                    .extend(numbers::small(programs, plan, body, &shapes, shape, &tried.races));
             }
-            tried.races.extend(scattered(&shapes, &tried.races));
-            if tried.assumed && tried.races.is_empty() && tried.assumes.is_none() {
+            tried.races.extend(numbers::scattered(&shapes, &tried.races));
+            let usual = tried
+                .assumes
+                .is_none_or(|(block, _)| block.iter().product::<u32>() > 256);
+            if tried.assumed && tried.races.is_empty() && usual {
                 tried.races = super::wide::find(programs, plan, body, shape);
+                // What is told need not be assumed away.
+                tried.assumes = tried.assumes.filter(|_| tried.races.is_empty());
             }
             tried
                 .races
@@ -216,6 +231,16 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
         }
     }
     Some(tried)
+}
+
+/// Races in shared memory of a kernel that waits for a flag in global memory: the flag is for other CTAs, most likely.
+fn beside_flag(shapes: &[&Shaped]) -> Vec<Race> {
+    let mut races = races(shapes, false, &[]);
+    races.retain(|race| race.conflict.shared);
+    for race in &mut races {
+        race.level = race.level.max(Level::Warning);
+    }
+    races
 }
 
 /// Asynchronous copies that are in conflict with nothing.
@@ -231,81 +256,8 @@ fn calm(id: FuncId, body: &Body, shapes: &[&Shaped]) -> Vec<InstId> {
     copies.map(|(at, _)| at).filter(|at| is_calm(*at)).collect()
 }
 
-/// Whether a parameter is an integer that may be a size, a stride or an offset.
-fn takes_integers(module: &Module, function: &Function) -> bool {
-    let is_integer = |variable: &Variable| {
-        !variable.dims.is_empty() || variable.ty.is_integral() && (16..=32).contains(&variable.ty.bits())
-    };
-    function
-        .params
-        .iter()
-        .any(|param| module.variable(*param).is_some_and(is_integer))
-}
-
-/// What shows where parameters hold other numbers: as many as there are threads, or one.
-fn small(programs: &mut Programs, plan: &Plan, shapes: &[&Shaped], shape: Shape, known: &[Race]) -> Vec<Race> {
-    let Some(shaped) = shapes.last() else { return Vec::new() };
-    let block = shaped.block;
-    let strays = |run: &Outcome| {
-        let mut faults = run.faults.iter();
-        faults.any(|fault| fault.kind.name() == "bounds")
-    };
-    let line = !matches!(shape, Shape::Unknown(_)) && block[1] * block[2] == 1;
-    let samples: &[Sample] = if line {
-        &[Sample::Block, Sample::One]
-    } else {
-        &[Sample::Block]
-    };
-    let mut found: Vec<Race> = Vec::new();
-    for sample in samples {
-        let Some(run) = plan.small(programs, block, *sample) else {
-            continue;
-        };
-        if strays(&run) || !found.is_empty() {
-            continue;
-        }
-        // Where large numbers lead out of an array and these do not, these are what the kernel is made for.
-        let meant = *sample == Sample::Block && shaped.runs.iter().all(strays);
-        let is_new =
-            |conflict: &&Conflict| !conflict.equal && known.iter().all(|race| pair(&race.conflict) != pair(conflict));
-        let all = run.conflicts.iter().filter(is_new).map(|conflict| Race {
-            conflict: *conflict,
-            block,
-            level: if meant { Level::Warning } else { Level::Info },
-            others: Vec::new(),
-            numbers: Some(*sample),
-        });
-        found = group(all.collect());
-    }
-    found
-}
-
-/// Stores to where loaded data says.
-fn scattered(shapes: &[&Shaped], known: &[Race]) -> Vec<Race> {
-    let Some(shaped) = shapes.last() else { return Vec::new() };
-    let Some(run) = shaped.runs.first() else {
-        return Vec::new();
-    };
-    let is_new = |scatter: &&Scatter| {
-        let mut sites = known.iter().map(|race| &race.conflict);
-        !sites.any(|conflict| conflict.first == scatter.site || conflict.second == scatter.site)
-    };
-    let race = |scatter: &Scatter| Race {
-        conflict: scatter.conflict(),
-        block: shaped.block,
-        level: if scatter.updates && !scatter.equal {
-            Level::Warning
-        } else {
-            Level::Info
-        },
-        others: Vec::new(),
-        numbers: None,
-    };
-    run.scattered.iter().filter(is_new).map(race).collect()
-}
-
 /// Whether the kernel waits for all threads of its CTA, so that it has more than one warp.
-fn has_barrier(body: &Body) -> bool {
+pub(super) fn has_barrier(body: &Body) -> bool {
     body.insts.iter().any(|inst| inst.op.effect == Effect::Barrier)
 }
 
@@ -434,13 +386,15 @@ fn races(shapes: &[&Shaped], bounded: bool, explored: &[Outcome]) -> Vec<Race> {
             }
         }
     }
-    // What shows only where a branch on something unknown was turned round is possible, not certain.
+    // What shows only where a branch on something unknown was turned round is possible, not certain; in global memory it may
+    // take a loop that goes round no time.
     for (pair, conflict) in confirmed(explored) {
         let block = shapes.last().map_or([1; 3], |shaped| shaped.block);
+        let most = if conflict.shared { Level::Warning } else { Level::Info };
         found.entry(pair).or_insert_with(|| Race {
             conflict,
             block,
-            level: level(&conflict, shapes.len() == 1).max(Level::Warning),
+            level: level(&conflict, shapes.len() == 1).max(most),
             others: Vec::new(),
             numbers: None,
         });

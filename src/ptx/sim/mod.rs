@@ -12,6 +12,7 @@ mod fill;
 pub mod lanes;
 pub mod memory;
 mod parts;
+mod precision;
 pub mod program;
 mod stats;
 pub mod tensormap;
@@ -20,6 +21,7 @@ mod watch;
 pub use fault::{Fault, Party, Site, Stray, Thread};
 pub use fill::Fill;
 pub use parts::{Part, count as parts};
+pub use precision::{Jump, Precision, Worst};
 pub use stats::{Count, Stats, Step};
 pub use tensormap::TensorMap;
 pub use watch::Watch;
@@ -122,6 +124,8 @@ pub struct Options {
     pub cluster: [u32; 3],
     /// Which instructions of this machine are used; no result depends on it.
     pub arch: pulp::Arch,
+    /// Whether an f64 is carried along beside every f32.
+    pub precision: bool,
     /// Who looks on, and may end it.
     pub watch: Option<Arc<Watch>>,
 }
@@ -143,6 +147,7 @@ impl Default for Options {
             most_steps: 1 << 20,
             cluster: [1, 1, 1],
             arch: pulp::Arch::new(),
+            precision: false,
             watch: None,
         }
     }
@@ -159,6 +164,8 @@ pub struct Outcome {
     pub stats: Stats,
     /// The buffers afterwards, one for each argument; `None` where the argument is a number.
     pub buffers: Vec<Option<Written>>,
+    /// How precise it was, if that was asked for.
+    pub precision: Option<Precision>,
 }
 
 /// A buffer afterwards.
@@ -216,7 +223,7 @@ pub struct Stopped {
     /// What was found before.
     pub faults: Vec<Fault>,
     /// What was counted before.
-    pub stats: Stats,
+    pub stats: Box<Stats>,
     /// What the kernel had printed.
     pub printed: String,
 }
@@ -226,7 +233,7 @@ impl From<Stop> for Stopped {
         Stopped {
             stop,
             faults: Vec::new(),
-            stats: Stats::default(),
+            stats: Box::default(),
             printed: String::new(),
         }
     }
@@ -337,6 +344,7 @@ fn once(
     let mut world = fresh(kernel, program, launch, cluster, garbage)?;
     exec::run(program, &mut world, launch.block)?;
     let modules = program.layout.blocks.len();
+    let precision = world.found(modules).map(|found| found.of_args(&launch.args));
     let mut blocks = world.buffers.into_iter().skip(modules);
     let buffers = launch.args.iter().map(|arg| {
         let block = arg.buffer().and_then(|_| blocks.next())?;
@@ -347,6 +355,7 @@ fn once(
     });
     let outcome = Outcome {
         buffers: buffers.collect(),
+        precision,
         faults: world.faults,
         printed: world.printed,
         stats: world.stats,
@@ -356,7 +365,7 @@ fn once(
         Some(stop) => Err(Stopped {
             stop,
             faults: outcome.faults,
-            stats: outcome.stats,
+            stats: Box::new(outcome.stats),
             printed: outcome.printed,
         }),
     }

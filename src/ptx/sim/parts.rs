@@ -51,7 +51,8 @@ pub fn count(program: &Program, launch: &Launch, most: usize) -> usize {
 /// Whether a launch may be run in parts at all.
 pub(super) fn can_be(program: &Program, launch: &Launch) -> bool {
     let options = &launch.options;
-    let is_plain = options.schedule == 0 && !options.trace && options.checks.races && options.checks.memory;
+    let is_plain =
+        options.schedule == 0 && !options.trace && !options.precision && options.checks.races && options.checks.memory;
     is_plain && is_separate(program)
 }
 
@@ -136,7 +137,7 @@ pub(super) fn interrupted(parts: &[Part]) -> Option<Stopped> {
     Some(Stopped {
         stop: stops.find(|stop| matches!(stop, Stop::Interrupted(_)))?,
         faults: parts.first()?.world.faults.clone(),
-        stats,
+        stats: Box::new(stats),
         printed: parts.first()?.world.printed.clone(),
     })
 }
@@ -164,6 +165,7 @@ pub(super) fn join(program: &Program, launch: &Launch, mut parts: Vec<Part>) -> 
         printed: String::new(),
         stats,
         buffers: buffers.collect(),
+        precision: None,
     })
 }
 

@@ -27,6 +27,7 @@ mod turn;
 mod value;
 mod words;
 
+pub use demands::counts;
 pub use foreign::FLAG;
 pub use inputs::{Known, Sample, Setup, known};
 pub use log::{Conflict, Site};

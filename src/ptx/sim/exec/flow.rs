@@ -50,11 +50,19 @@ impl Ctx<'_> {
             .iter()
             .any(|other| matches!(other.wait, Wait::Ready | Wait::Resting));
         let turns = if alone { ALONE } else { TURNS };
-        let single = self.world.options.trace;
+        let single = self.world.options.trace || self.world.precision.is_some();
+        let foreseen = self
+            .world
+            .precision
+            .is_some()
+            .then(|| self.foresee(split.pc, split.mask));
         let reach = Reach { limit, turns, single };
         let (pc, count, event) = fast::run(self, split.pc, split.mask, reach);
-        if single {
+        if self.world.options.trace {
             self.trace(&split);
+        }
+        if let Some(foreseen) = foreseen {
+            self.follow(split.pc, foreseen);
         }
         self.spend(count, split.mask, pc);
         let split = Split { pc, ..split };

@@ -85,6 +85,9 @@ pub fn run_some(program: &Program, world: &mut World, block: [u32; 3], clusters:
         if turns(program, world, group, &mut dice, seed != 0) {
             let done = resident.swap_remove(turn);
             stuck::leftovers(program, world, &done);
+            for cta in &done {
+                world.forget_values(cta.hall.number, cta.hall.shared);
+            }
             if world.look(done.len() as u64) {
                 world.over = true;
                 world.stop = program

@@ -22,6 +22,7 @@ mod joins;
 mod locate;
 mod matrix;
 mod mbarrier;
+mod precision;
 mod print;
 mod proxy;
 mod race;

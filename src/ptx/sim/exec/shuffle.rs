@@ -1,10 +1,21 @@
 //! `shfl`: lanes read each other's registers.
 
 use super::super::fault::{Fault, codes};
-use super::super::lanes::{LANES, Slot, Words, lanes, put};
+use super::super::lanes::{LANES, Slot, Words, lanes, map1, put};
 use super::super::program::{Shuffle, Together};
 use super::state::{Ctx, Split};
 use crate::ptx::diag::Level;
+
+/// The number of each lane.
+const LANE_NUMBERS: Words = {
+    let mut own = [0; LANES];
+    let mut lane = 0;
+    while lane < LANES {
+        own[lane] = lane as u32;
+        lane += 1;
+    }
+    own
+};
 
 /// What lanes choose by, and what there is to choose from.
 struct Choice<'a> {
@@ -50,18 +61,15 @@ impl Choice<'_> {
     fn choose(self, f: impl Fn(u32, u32, u32, u32, u32) -> (u32, bool)) -> Chosen {
         let mut from = [0; LANES];
         let mut inside = 0;
-        for lane in 0..LANES {
+        for (lane, from) in from.iter_mut().enumerate() {
             let (own, b, c) = (lane as u32, self.b[lane] & 31, self.c[lane]);
             let (clamp, segment) = (c & 31, c >> 8 & 31);
             let least = own & segment;
             let (there, fits) = f(own, b, least | (clamp & !segment), least, segment);
-            from[lane] = if fits { there & 31 } else { own };
+            *from = if fits { there & 31 } else { own };
             inside |= u32::from(fits) << lane;
         }
-        let mut values = [0; LANES];
-        for lane in 0..LANES {
-            values[lane] = self.values[from[lane] as usize & 31];
-        }
+        let values = map1(&from, |from| self.values[from as usize & 31]);
         let mut absent = 0;
         if self.came != u32::MAX {
             for (lane, from) in from.iter().enumerate() {
@@ -118,15 +126,23 @@ impl Ctx<'_> {
             let values = self.warp.file.word_row(a);
             return self.shuffle(split, mode, (d, valid), (b, c), &values, came);
         };
-        let choice = Choice {
+        let choice = |values| Choice {
             mode,
             b: b_row,
             c: c_row,
             values,
             came,
         };
-        let chosen = self.world.options.arch.dispatch(choice);
+        let arch = self.world.options.arch;
+        let foreseen = self.world.precision.is_some().then(|| {
+            let from = arch.dispatch(choice(&LANE_NUMBERS)).values;
+            self.foresee_shuffle(&from, a, d, split.mask)
+        });
+        let chosen = arch.dispatch(choice(values));
         self.take(split, (d, valid), came, chosen);
+        if let Some(foreseen) = foreseen {
+            self.follow(split.pc, foreseen);
+        }
     }
 
     #[inline(always)]

@@ -12,6 +12,7 @@ use super::clock::{Known, SyncVar};
 use super::copies::Flight;
 use super::joins::Joins;
 use super::mbarrier::Mbar;
+use super::precision::Shadows;
 use super::proxy::Fenced;
 use super::tensor_memory::Tensors;
 use rustc_hash::FxHashMap;
@@ -206,6 +207,8 @@ pub struct World {
     pub told: u64,
     /// Set by somebody else where there is no more use in this run.
     given_up: Option<Arc<AtomicBool>>,
+    /// Values in f64, where they are carried along.
+    pub precision: Option<Box<Shadows>>,
     /// Whether the shadows have forgotten some of who touched what.
     pub forgot: bool,
 }
@@ -288,6 +291,7 @@ impl World {
             },
             told: 0,
             given_up: None,
+            precision: launch.options.precision.then(Box::default),
             forgot: false,
         }
     }

@@ -108,10 +108,9 @@ impl Block {
     /// Notes that these bytes are written.
     #[inline(always)]
     pub fn mark(&mut self, at: usize, len: usize) {
-        if let Some(stores) = &mut self.stores {
-            if let Some(range) = stores.get_mut(at..at + len) {
-                range.iter_mut().for_each(|count| *count = count.saturating_add(1));
-            }
+        let stores = self.stores.as_mut();
+        if let Some(range) = stores.and_then(|stores| stores.get_mut(at..at + len)) {
+            range.iter_mut().for_each(|count| *count = count.saturating_add(1));
         }
         let Some(written) = &mut self.written else { return };
         let mut part = 0;

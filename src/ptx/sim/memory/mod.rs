@@ -9,7 +9,7 @@ mod shadow;
 mod tag;
 
 pub use block::Block;
-pub(self) use column::LINE;
+use column::LINE;
 pub use map::{Home, Map, Region, Windows};
 pub use shadow::{Shadow, Suspect, Visit};
 pub use tag::{MOST_EPOCHS, MOST_TICKS, Tag};

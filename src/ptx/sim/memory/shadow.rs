@@ -4,7 +4,7 @@
 //! bulk; it takes a visit for ordered before another one where the CTA has passed a barrier since, or where it is the same
 //! thread. What fails the quick test is a suspect, and whoever asks decides with what else it knows (see `order`).
 
-use super::super::lanes::{LANES, Longs, lanes};
+use super::super::lanes::{Longs, lanes};
 use super::column::{Column, LINE, Part, Run, crowd, note_reader};
 use super::tag::{Order, Tag};
 
@@ -162,8 +162,8 @@ impl Shadow {
         let count = bytes >> shift;
         let part = |lane: usize| Part::of_lane(places[lane] as usize >> shift, count, Tag(me.0 + lane as u64));
         let (mut last, mut low) = (0, 0);
-        for lane in 0..LANES {
-            let at = if mask >> lane & 1 != 0 { places[lane] } else { 0 };
+        for (lane, place) in places.iter().enumerate() {
+            let at = if mask >> lane & 1 != 0 { *place } else { 0 };
             (last, low) = (at.max(last), low | at);
         }
         let fine = bytes.is_power_of_two()

@@ -86,6 +86,7 @@ pub fn decode(module: &Module, kernel: FuncId, dynamic: u64) -> Result<Program, 
             specials: Vec::new(),
             layout: Layout::new(module, kernel, dynamic)?,
             entry: 0,
+            exact: Vec::new(),
             kernel,
             routines: vec![None; module.functions.len()],
         },
@@ -170,6 +171,9 @@ impl<'m> Decoder<'m> {
                 false => Err("an instruction that is not known".into()),
             }
         });
+        if done.is_ok() {
+            self.note_exact(inst);
+        }
         if let Err(why) = done {
             self.out.code.truncate(code);
             self.out.sites.truncate(code);

@@ -14,6 +14,7 @@ mod control;
 mod convert;
 mod decoder;
 mod defined;
+mod exact;
 mod floats;
 mod halves;
 mod layout;
@@ -31,6 +32,7 @@ mod warps;
 pub use asynchronous::{Async, Mbarrier, Place, Signal};
 pub use calls::{CallSite, Callee, Holder};
 pub use decoder::decode;
+pub use exact::{Exact, Function, What, value_of};
 pub use layout::{Layout, ParamSpec};
 pub use matrix::{Bytes, Fragments, Matrix, Rows, Scaled, Tile};
 pub use memory::SpaceOp;
@@ -385,6 +387,8 @@ pub struct Program {
     pub entry: u32,
     /// The kernel.
     pub kernel: FuncId,
+    /// What instructions do with floats, in the order of the code.
+    pub exact: Vec<(u32, Exact)>,
     /// Functions by their place in the module: first instruction, or `None` if not decoded.
     pub routines: Vec<Option<Routine>>,
 }
