@@ -19,6 +19,9 @@ mod explain;
 mod fmt;
 #[path = "cli/formats.rs"]
 mod formats;
+#[cfg(target_os = "linux")]
+#[path = "cli/interrupts.rs"]
+mod interrupts;
 #[path = "cli/json.rs"]
 mod json;
 #[path = "cli/origins.rs"]
@@ -39,6 +42,8 @@ mod streams;
 mod targets;
 #[path = "cli/verify.rs"]
 mod verify;
+#[path = "cli/witness.rs"]
+mod witness;
 
 use run::{command, err, out, ptxgen, ptxgen_reading, status, transcript};
 use std::fs;

@@ -7,10 +7,16 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "sim/bulk.rs"]
+mod bulk;
+#[path = "sim/bytes.rs"]
+mod bytes;
 #[path = "sim/cases.rs"]
 mod cases;
 #[path = "sim/codes.rs"]
 mod codes;
+#[path = "sim/conversions.rs"]
+mod conversions;
 #[path = "sim/examples.rs"]
 mod examples;
 #[path = "sim/fixtures.rs"]
@@ -23,6 +29,14 @@ mod launch;
 mod matrices;
 #[path = "sim/numbers.rs"]
 mod numbers;
+#[path = "sim/sparse.rs"]
+mod sparse;
+#[path = "sim/stack.rs"]
+mod stack;
+#[path = "sim/tensor_core.rs"]
+mod tensor_core;
+#[path = "sim/tensors.rs"]
+mod tensors;
 #[path = "sim/vectors.rs"]
 mod vectors;
 #[path = "sim/warpgroups.rs"]

@@ -30,6 +30,7 @@ Examples:
   ptxgen lint --format sarif --output lint.sarif build/
   ptxgen lint --baseline known.json --write-baseline build/
   ptxgen lint --diff kernel.ptx
+  ptxgen lint --witness --block 256 --grid 8 kernel.ptx
   cuobjdump -ptx program | ptxgen lint -
   ptxgen lint --relocatable part.ptx       what `ptxas -c` would say
   echo 'shfl.up.b32 %r1, %r2, 1, 0;' | ptxgen lint --target sm_80 -
@@ -47,6 +48,11 @@ Levels:
   info     legal and worth knowing
 
 `ptxgen explain` lists the codes and explains each.
+
+With --witness, findings of races, barriers, masks, memory and asynchronous work
+are tried in the simulator: each says what a run met, and how to run it again, or
+that none was found. A witness is a proof for its launch; that there is none proves
+nothing, so levels and the exit status are the same as without.
 
 Comments in the text say which findings are meant to be there:
   // ptxgen: allow(BAR001) reason        the next statement, block or function,
@@ -94,6 +100,10 @@ pub struct Args {
     /// The modules are to be linked: what is declared `.extern` may be defined elsewhere
     #[arg(long)]
     relocatable: bool,
+
+    /// Run kernels with findings in the simulator, and show the threads that meet them; what is not given of the launch is made up
+    #[arg(long)]
+    witness: bool,
 
     #[command(flatten)]
     header: HeaderArgs,

@@ -19,3 +19,4 @@ pub mod target;
 pub mod types;
 pub mod verify;
 pub mod version;
+pub mod witness;

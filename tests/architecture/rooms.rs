@@ -28,6 +28,7 @@ const ABOVE: &[(&str, &[&str])] = &[
     ("analysis", &["isa", "ir", "flow"]),
     ("lint", &["isa", "ir", "parse", "verify", "flow", "analysis"]),
     ("sim", &["isa", "ir", "flow"]),
+    ("witness", &["isa", "ir", "parse", "flow", "analysis", "lint", "sim"]),
 ];
 
 /// What the compiler must not touch: it is text in, data out, and builds where there are no files.
@@ -53,6 +54,7 @@ const OUTSIDE: &[&str] = &[
     "ignore",
     "globset",
     "indicatif",
+    "signal_hook",
     "print!",
     "println!",
     "eprint!",

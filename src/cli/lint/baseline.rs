@@ -88,6 +88,8 @@ impl Baselines {
             file.report.findings.retain(|_| at.next().is_none_or(|keep| *keep));
             let mut at = keep.iter();
             file.fingerprints.retain(|_| at.next().is_none_or(|keep| *keep));
+            let mut at = keep.iter();
+            file.witnesses.retain(|_| at.next().is_none_or(|keep| *keep));
             file.known = before - file.report.findings.len();
             if let Some(document) = self.0.get(&path) {
                 file.waived = waived(file, &path, document);

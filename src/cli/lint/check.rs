@@ -10,6 +10,7 @@ use crate::ptx::diag::Applicability;
 use crate::ptx::lint::{self, Origins, Report};
 use crate::ptx::parse::Parsed;
 use crate::ptx::source::Source;
+use crate::ptx::witness;
 use rayon::prelude::*;
 use std::path::PathBuf;
 
@@ -34,17 +35,14 @@ pub fn all(jobs: &[Job], args: &Args) -> Run {
     };
     let outcomes: Vec<_> = match jobs {
         // One file needs no threads, which take longer to start than most files to lint.
-        [job] => vec![one(job, &args.header, repairs)],
+        [job] => vec![one(job, args, repairs)],
         jobs => {
             let bar = progress::bar(jobs.len());
             let count = |outcome| {
                 bar.inc(1);
                 outcome
             };
-            let outcomes = jobs
-                .par_iter()
-                .map(|job| count(one(job, &args.header, repairs)))
-                .collect();
+            let outcomes = jobs.par_iter().map(|job| count(one(job, args, repairs))).collect();
             bar.finish_and_clear();
             outcomes
         }
@@ -63,8 +61,8 @@ pub fn all(jobs: &[Job], args: &Args) -> Run {
 }
 
 /// The modules of a file: one, except in a listing.
-fn one(job: &Job, header: &HeaderArgs, repairs: Option<Applicability>) -> Result<Vec<Linted>, Unreadable> {
-    let Modules { sources, is_listing } = header.read_as(&job.path, job.settings.stdin_name.as_deref())?;
+fn one(job: &Job, args: &Args, repairs: Option<Applicability>) -> Result<Vec<Linted>, Unreadable> {
+    let Modules { sources, is_listing } = args.header.read_as(&job.path, job.settings.stdin_name.as_deref())?;
     if is_listing && repairs.is_some() {
         // The modules of a listing do not make it up again.
         return Err(Unreadable {
@@ -74,7 +72,7 @@ fn one(job: &Job, header: &HeaderArgs, repairs: Option<Applicability>) -> Result
     }
     let modules = sources.into_iter().enumerate();
     Ok(modules
-        .map(|(nth, source)| repaired(job, header, &source, repairs).linted(job, source, nth))
+        .map(|(nth, source)| repaired(job, &args.header, &source, repairs).linted(job, source, nth, args.witness))
         .collect())
 }
 
@@ -124,9 +122,13 @@ struct Version {
 }
 
 impl Version {
-    fn linted(self, job: &Job, source: Source, nth: usize) -> Linted {
+    fn linted(self, job: &Job, source: Source, nth: usize, witness: bool) -> Linted {
         let text = self.text.as_deref().unwrap_or(source.text());
         let fingerprints = lint::fingerprints(&self.parsed, text, &self.report.findings);
+        let witnesses = match witness {
+            true => witness::search(&self.parsed, &self.report.findings, &job.settings.options.launch),
+            false => Vec::new(),
+        };
         let origins = match self.report.findings.is_empty() {
             true => Origins::default(),
             false => Origins::new(&self.parsed),
@@ -145,6 +147,7 @@ impl Version {
             source,
             report: self.report,
             fingerprints,
+            witnesses,
             origins,
             baseline: job.settings.baseline.clone(),
             original,

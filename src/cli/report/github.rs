@@ -8,8 +8,8 @@ use std::fmt::Write;
 pub(super) fn render(run: &Run) -> String {
     let mut out = String::new();
     for file in &run.files {
-        for diag in &file.report.findings {
-            finding(file, diag, &mut out);
+        for diag in file.told() {
+            finding(file, &diag, &mut out);
         }
     }
     for (source, kernel, why) in run.not_analysed() {

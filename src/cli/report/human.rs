@@ -20,8 +20,8 @@ pub(super) fn render(run: &Run) -> String {
     let renderer = Renderer::styled();
     let mut out = String::new();
     for file in &run.files {
-        for diag in &file.report.findings {
-            let diag = with_origins(file, diag);
+        for diag in file.told() {
+            let diag = with_origins(file, &diag);
             out.push_str(&renderer.render(&[group(&file.source, &diag)]));
             out.push_str("\n\n");
         }

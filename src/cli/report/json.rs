@@ -1,10 +1,11 @@
 //! The JSON report, schema version 1. Names are fixed: a change of meaning needs a new version number.
 
 use super::statistics::{self, Count};
-use super::{Linted, Run};
+use super::{Linted, Run, witness};
 use crate::ptx::diag::{Applicability, Diag, Fix, Related};
 use crate::ptx::lint::{self, Fingerprint, KernelStatus};
 use crate::ptx::source::{Position, Source, Span};
+use crate::ptx::witness::Search;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -38,6 +39,9 @@ struct Finding<'a> {
     /// The line that the statement was compiled from.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<Origin>,
+    /// What a run has shown of it, with --witness.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witness: Option<witness::Object<'a>>,
 }
 
 #[derive(Serialize)]
@@ -135,7 +139,8 @@ struct Failure<'a> {
 pub(super) fn render(run: &Run, with_statistics: bool) -> serde_json::Result<String> {
     let findings = |file| {
         let file: &Linted = file;
-        file.findings().map(move |(diag, print)| finding(file, diag, print))
+        file.findings()
+            .map(move |(diag, print, search)| finding(file, diag, print, search))
     };
     let kernels = |file| {
         let Linted { source, report, .. }: &Linted = file;
@@ -156,7 +161,7 @@ pub(super) fn render(run: &Run, with_statistics: bool) -> serde_json::Result<Str
     Ok(text)
 }
 
-fn finding<'a>(file: &'a Linted, diag: &'a Diag, print: &'a Fingerprint) -> Finding<'a> {
+fn finding<'a>(file: &'a Linted, diag: &'a Diag, print: &'a Fingerprint, search: Option<&'a Search>) -> Finding<'a> {
     let source = &file.source;
     let cause = |related: &'a Related| Cause {
         place: place(source, related.span),
@@ -177,6 +182,7 @@ fn finding<'a>(file: &'a Linted, diag: &'a Diag, print: &'a Fingerprint) -> Find
         fingerprint: print.to_string(),
         fix: diag.fix.as_ref().map(|fix| repair(source, fix)),
         origin: file.origin(diag.span).map(From::from),
+        witness: search.map(|search| witness::object(source, search)),
     }
 }
 

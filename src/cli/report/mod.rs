@@ -5,6 +5,7 @@ mod human;
 mod json;
 mod sarif;
 mod statistics;
+mod witness;
 
 use super::Outcome;
 use super::input::Unreadable;
@@ -12,6 +13,8 @@ use super::output::printable;
 use crate::ptx::diag::{Applicability, Diag, Level};
 use crate::ptx::lint::{Fingerprint, KernelStatus, Origin, Origins, Report};
 use crate::ptx::source::{Source, Span};
+use crate::ptx::witness::Search;
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -43,6 +46,8 @@ pub struct Linted {
     pub nth: usize,
     /// What each of the findings is known by.
     pub fingerprints: Vec<Fingerprint>,
+    /// What became of the search for a witness of each of the findings; empty where none was asked for.
+    pub witnesses: Vec<Option<Search>>,
     /// The lines that the text was compiled from, where it tells.
     pub origins: Origins,
     /// Where findings that are known are kept.
@@ -58,9 +63,22 @@ pub struct Linted {
 }
 
 impl Linted {
-    /// The findings, each with what it is known by.
-    fn findings(&self) -> impl Iterator<Item = (&Diag, &Fingerprint)> {
-        self.report.findings.iter().zip(&self.fingerprints)
+    /// The findings, each with what it is known by and what became of the search for a witness.
+    fn findings(&self) -> impl Iterator<Item = (&Diag, &Fingerprint, Option<&Search>)> {
+        let findings = self.report.findings.iter().zip(&self.fingerprints).enumerate();
+        findings.map(|(at, (diag, print))| (diag, print, self.witnesses.get(at).and_then(Option::as_ref)))
+    }
+
+    /// The findings with what runs have shown of them among their notes.
+    fn told(&self) -> impl Iterator<Item = Cow<'_, Diag>> {
+        self.findings().map(|(diag, _, search)| match search {
+            None => Cow::Borrowed(diag),
+            Some(search) => {
+                let mut diag = diag.clone();
+                diag.notes.extend(witness::notes(&self.source, search));
+                Cow::Owned(diag)
+            }
+        })
     }
 
     /// Where a statement comes from.
@@ -163,7 +181,16 @@ impl Run {
         .into_iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
+        .chain(self.witnessed())
         .collect()
+    }
+
+    /// `2 of 3 shown by runs`: of the findings for which a witness was looked for.
+    fn witnessed(&self) -> Option<String> {
+        let searched = || self.files.iter().flat_map(|file| &file.witnesses).flatten();
+        let shown = searched().filter(|search| matches!(search, Search::Shown(_))).count();
+        let all = searched().count();
+        (all > 0).then(|| format!("{shown} of {all} shown by runs"))
     }
 
     fn findings(&self) -> impl Iterator<Item = &Diag> {
@@ -214,13 +241,16 @@ impl Run {
         let mut out = String::new();
         for linted in &self.files {
             let source = &linted.source;
-            for diag in &linted.report.findings {
+            for (diag, _, search) in linted.findings() {
                 let (file, at) = (printable(source.name()), source.position(diag.span.start));
                 let (level, code) = (diag.level, diag.code);
                 let message = printable(&diag.message);
                 let _ = write!(out, "{file}:{at}: {level}[{} {}]: {message}", code.id, code.name);
                 if let Some(origin) = linted.origin(diag.span) {
                     let _ = write!(out, " (from {})", printable(&origin.own().to_string()));
+                }
+                if let Some(Search::Shown(_)) = search {
+                    out.push_str(" (shown by a run)");
                 }
                 out.push('\n');
             }
@@ -251,6 +281,7 @@ mod tests {
             path: "t.ptx".into(),
             source: Source::new("t.ptx", text).unwrap(),
             fingerprints: (0..).take(findings.len()).map(print).collect(),
+            witnesses: Vec::new(),
             origins: Origins::default(),
             report: Report {
                 findings,

@@ -2,11 +2,12 @@
 
 mod model;
 
-use super::{Linted, Run};
+use super::{Linted, Run, witness};
 use crate::cli::explain;
 use crate::ptx::diag::{Code, Diag, Edit, Level};
 use crate::ptx::lint::{Entry, Fingerprint, KernelStatus, catalogue};
 use crate::ptx::source::{Source, Span};
+use crate::ptx::witness::Search;
 use model::*;
 
 /// The whole run as one log.
@@ -68,17 +69,24 @@ fn results<'a>(file: &'a Linted, rules: &[&Entry]) -> Vec<ResultObject<'a>> {
     let place = |code: Code| rules.iter().position(|entry| entry.code == code);
     let findings = file.findings();
     findings
-        .map(|(diag, print)| result(file, diag, print, place(diag.code)))
+        .map(|(diag, print, search)| result(file, (diag, print, search), place(diag.code)))
         .collect()
 }
 
-fn result<'a>(file: &'a Linted, diag: &'a Diag, print: &'a Fingerprint, rule_index: Option<usize>) -> ResultObject<'a> {
+fn result<'a>(
+    file: &'a Linted,
+    (diag, print, search): (&'a Diag, &'a Fingerprint, Option<&'a Search>),
+    rule_index: Option<usize>,
+) -> ResultObject<'a> {
     let source = &file.source;
     let causes = diag.related.iter().map(|related| Location {
         message: Some(text(&related.message)),
         ..Location::of(source, related.span)
     });
-    let mut related: Vec<Location> = causes.chain(compiled_from(file, diag)).collect();
+    let mut related: Vec<Location> = causes
+        .chain(compiled_from(file, diag))
+        .chain(search.into_iter().flat_map(|search| parties(source, search)))
+        .collect();
     for (location, id) in related.iter_mut().zip(1..) {
         location.id = Some(id);
     }
@@ -97,13 +105,16 @@ fn result<'a>(file: &'a Linted, diag: &'a Diag, print: &'a Fingerprint, rule_ind
         rule_id: diag.code.id,
         rule_index,
         level: level(diag.level),
-        message: text(&message(diag)),
+        message: text(&message(source, diag, search)),
         locations: [location],
         related_locations: related,
         partial_fingerprints: Fingerprints {
             statement: print.to_string(),
         },
         fixes: fix,
+        properties: search.map(|search| ResultProperties {
+            witness: witness::object(source, search),
+        }),
     }
 }
 
@@ -125,6 +136,25 @@ fn compiled_from<'a>(file: &Linted, diag: &Diag) -> Vec<Location<'a>> {
         .collect()
 }
 
+/// Where the threads of a witness are.
+fn parties<'a>(source: &'a Source, search: &Search) -> Vec<Location<'a>> {
+    let Search::Shown(witness) = search else {
+        return Vec::new();
+    };
+    let own = (witness.span, &witness.message);
+    let others = witness
+        .others
+        .iter()
+        .filter_map(|other| Some((other.span?, &other.message)));
+    std::iter::once(own)
+        .chain(others)
+        .map(|(span, message)| Location {
+            message: Some(text(&format!("witness: {message}"))),
+            ..Location::of(source, span)
+        })
+        .collect()
+}
+
 fn replacement<'a>(source: &Source, edit: &'a Edit) -> Replacement<'a> {
     Replacement {
         deleted_region: region(source, edit.span),
@@ -133,9 +163,10 @@ fn replacement<'a>(source: &Source, edit: &'a Edit) -> Replacement<'a> {
 }
 
 /// The finding's sentences. Many readers show the message alone.
-fn message(diag: &Diag) -> String {
+fn message(source: &Source, diag: &Diag, search: Option<&Search>) -> String {
     let mut message = diag.message.clone();
-    for more in diag.notes.iter().chain(&diag.help) {
+    let shown = search.map(|search| witness::notes(source, search)).unwrap_or_default();
+    for more in diag.notes.iter().chain(&shown).chain(&diag.help) {
         message.push('\n');
         message.push_str(more);
     }

@@ -3,7 +3,7 @@
 use super::npy;
 use crate::cli::{input, output};
 use crate::ptx::num::convert::Convert;
-use crate::ptx::sim::{Arg, Buffer};
+use crate::ptx::sim::{Arg, Buffer, Data, Fill, TensorMap};
 use crate::ptx::types::{Kind, Type};
 use anyhow::{Context, bail};
 use std::fmt;
@@ -22,11 +22,14 @@ pub struct ArgSpec {
 #[derive(Clone, Debug, PartialEq)]
 enum What {
     Bytes(Vec<u8>),
-    Zero(u64),
+    Fill(Fill),
     Unwritten(u64),
     Hex(Vec<u8>),
     File(String),
-    Random { ty: Type, count: u64, seed: u64 },
+    /// A tensor in a buffer of its own.
+    Tensor(TensorMap, Box<ArgSpec>),
+    /// A tensor in the buffer of another argument.
+    TensorOf(TensorMap, usize),
 }
 
 impl fmt::Display for ArgSpec {
@@ -45,15 +48,17 @@ impl ArgSpec {
             .split_once('=')
             .ok_or("it must be TYPE=VALUE, as in u32=5 or buf:zero=4096")?;
         let what = match kind {
-            "buf:zero" => What::Zero(length(value)?),
+            "buf:zero" => What::Fill(Fill::Zero(length(value)?)),
             "buf:uninit" => What::Unwritten(length(value)?),
             "buf:hex" => What::Hex(hex(value)?),
             "buf:file" => What::File(value.to_owned()),
-            "buf:rand" => random(value)?,
+            "buf:rand" => What::Fill(random(value)?),
+            "buf:cycle" => What::Fill(cycle(value)?),
             "bytes" => What::Bytes(hex(value)?),
+            kind if kind.starts_with("tensormap:") => tensor(kind, value)?,
             kind if kind.starts_with("buf:") => {
                 return Err(format!(
-                    "`{kind}` is no buffer; there are buf:zero, buf:uninit, buf:hex, buf:file, buf:rand"
+                    "`{kind}` is no buffer; there are buf:zero, buf:uninit, buf:hex, buf:file, buf:rand, buf:cycle"
                 ));
             }
             kind => What::Bytes(number(kind, value)?),
@@ -79,10 +84,15 @@ impl ArgSpec {
     pub fn make(&self) -> anyhow::Result<Arg> {
         let bytes = match &self.what {
             What::Bytes(bytes) => return Ok(Arg::Bytes(bytes.clone())),
-            What::Zero(len) | What::Unwritten(len) => vec![0; usize::try_from(*len)?],
+            What::TensorOf(map, other) => return Ok(Arg::TensorMap(map.clone(), Data::Of(*other))),
+            What::Tensor(map, spec) => match spec.make()? {
+                Arg::Buffer(buffer) => return Ok(Arg::TensorMap(map.clone(), Data::Own(buffer))),
+                _ => bail!("{self}: the tensor must lie in a buffer"),
+            },
+            What::Fill(fill) => fill.bytes().with_context(|| format!("{fill} cannot be made"))?,
+            What::Unwritten(len) => vec![0; usize::try_from(*len)?],
             What::Hex(bytes) => bytes.clone(),
             What::File(path) => file(Path::new(path))?,
-            What::Random { ty, count, seed } => noise(*ty, *count, *seed)?,
         };
         Ok(Arg::Buffer(Buffer {
             name: String::new(),
@@ -90,6 +100,20 @@ impl ArgSpec {
             unwritten: matches!(self.what, What::Unwritten(_)),
         }))
     }
+}
+
+fn tensor(kind: &str, value: &str) -> Result<What, String> {
+    let map = super::tensor::read(kind)?;
+    if let Some(other) = value.strip_prefix("arg:") {
+        let other = other
+            .parse()
+            .map_err(|_| format!("`{other}` is no number of an argument"))?;
+        return Ok(What::TensorOf(map, other));
+    }
+    if !value.starts_with("buf:") {
+        return Err(format!("a tensor lies in buf:... or arg:N, not in `{value}`"));
+    }
+    Ok(What::Tensor(map, Box::new(ArgSpec::read(value)?)))
 }
 
 fn length(text: &str) -> Result<u64, String> {
@@ -112,25 +136,38 @@ fn hex(text: &str) -> Result<Vec<u8>, String> {
     bytes.ok_or_else(|| "it must be pairs of hexadecimal digits".to_owned())
 }
 
-fn random(text: &str) -> Result<What, String> {
-    let usage = || "it must be TYPE:COUNT:SEED, as in f32:1024:1".to_owned();
-    let parts: Vec<_> = text.split(':').collect();
-    let [ty, count, seed] = parts.as_slice() else {
-        return Err(usage());
-    };
-    let ty = Type::from_name(ty).filter(|ty| is_plain(*ty)).ok_or_else(usage)?;
-    let number = |text: &str| {
-        parse_int(text)
-            .and_then(|value| u64::try_from(value).ok())
-            .ok_or_else(usage)
-    };
-    let (count, seed) = (number(count)?, number(seed)?);
-    if count.checked_mul(u64::from(ty.bytes())).is_none_or(|len| len > MOST) {
-        return Err(format!(
-            "{count} elements are too many; a buffer has up to {MOST} bytes"
-        ));
+fn random(text: &str) -> Result<Fill, String> {
+    let (ty, count, seed) = triple(text, "it must be TYPE:COUNT:SEED, as in f32:1024:1")?;
+    checked(Fill::Random { ty, count, seed })
+}
+
+fn cycle(text: &str) -> Result<Fill, String> {
+    let usage = "it must be TYPE:COUNT:N, as in u32:1024:64, and N at least 1";
+    let (ty, count, below) = triple(text, usage)?;
+    if below == 0 {
+        return Err(usage.to_owned());
     }
-    Ok(What::Random { ty, count, seed })
+    checked(Fill::Cycle { ty, count, below })
+}
+
+fn triple(text: &str, usage: &str) -> Result<(Type, u64, u64), String> {
+    let parts: Vec<_> = text.split(':').collect();
+    let [ty, first, second] = parts.as_slice() else {
+        return Err(usage.to_owned());
+    };
+    let ty = Type::from_name(ty).filter(|ty| is_plain(*ty)).ok_or(usage)?;
+    let number = |text: &str| {
+        let value = parse_int(text).and_then(|value| u64::try_from(value).ok());
+        value.ok_or(usage)
+    };
+    Ok((ty, number(first)?, number(second)?))
+}
+
+fn checked(fill: Fill) -> Result<Fill, String> {
+    match fill.len() {
+        Some(len) if len <= MOST => Ok(fill),
+        _ => Err(format!("{fill} is too long; a buffer has up to {MOST} bytes")),
+    }
 }
 
 /// Scalars that memory can hold.
@@ -154,7 +191,7 @@ fn parse_int(text: &str) -> Option<i128> {
 
 fn number(kind: &str, text: &str) -> Result<Vec<u8>, String> {
     let ty = Type::from_name(kind).filter(|ty| is_plain(*ty));
-    let ty = ty.ok_or_else(|| format!("`{kind}` is no type of an argument; there are u8 to u64, s8 to s64, b8 to b64, f16, bf16, f32, f64, bytes, buf:..."))?;
+    let ty = ty.ok_or_else(|| format!("`{kind}` is no type of an argument; there are u8 to u64, s8 to s64, b8 to b64, f16, bf16, f32, f64, bytes, buf:..., tensormap:..."))?;
     let len = ty.bytes() as usize;
     let bits = match ty.kind() {
         Kind::Float => {
@@ -191,35 +228,6 @@ fn file(path: &Path) -> anyhow::Result<Vec<u8>> {
         return npy::data(&bytes).with_context(|| path.display().to_string());
     }
     Ok(bytes)
-}
-
-/// Random numbers: floats evenly between -1 and 1, integers any.
-fn noise(ty: Type, count: u64, seed: u64) -> anyhow::Result<Vec<u8>> {
-    let mut state = seed;
-    let len = ty.bytes() as usize;
-    let mut bytes = Vec::new();
-    for _ in 0..count {
-        let drawn = split_mix(&mut state);
-        let bits = match ty.kind() {
-            Kind::Float => {
-                let value = (drawn >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
-                let bits = Convert::new(ty, Type::F64).apply(value.to_bits());
-                bits.with_context(|| format!("{} cannot be drawn", ty.name()))?
-            }
-            _ => drawn,
-        };
-        bytes.extend(bits.to_le_bytes().into_iter().take(len));
-    }
-    Ok(bytes)
-}
-
-/// The generator SplitMix64.
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// A buffer, and how it is looked at: `N`, `N:TYPE`, `N:TYPE:COUNT`.
@@ -289,7 +297,8 @@ mod tests {
     fn bytes(text: &str) -> Vec<u8> {
         match ArgSpec::read(text).unwrap().make().unwrap() {
             Arg::Bytes(bytes) => bytes,
-            Arg::Buffer(buffer) => buffer.bytes,
+            Arg::Buffer(buffer) | Arg::TensorMap(_, Data::Own(buffer)) => buffer.bytes,
+            Arg::TensorMap(..) => Vec::new(),
         }
     }
 
@@ -305,6 +314,7 @@ mod tests {
         assert_eq!(bytes("buf:rand=f32:4:1").len(), 16);
         assert_eq!(bytes("buf:rand=u8:4:1"), bytes("buf:rand=u8:4:1"));
         assert_ne!(bytes("buf:rand=u32:4:1"), bytes("buf:rand=u32:4:2"));
+        assert_eq!(bytes("buf:cycle=u8:5:3"), [0, 1, 2, 0, 1]);
     }
 
     #[test]
@@ -316,6 +326,10 @@ mod tests {
         assert!(error("buf:ones=5").contains("buf:zero"));
         assert!(error("buf:hex=123").contains("pairs"));
         assert!(error("buf:rand=f32:4").contains("SEED"));
+        assert!(error("tensormap:f16:64x8:64x8=u32=5").contains("arg:N"));
+        assert!(error("tensormap:f16:64x8:64x8=arg:x").contains("no number"));
+        assert!(error("buf:cycle=u32:4:0").contains("at least 1"));
+        assert!(error("buf:rand=f64:99999999999:1").contains("too long"));
         assert!(error("buf:zero=-1").contains("bytes"));
         assert!(Spot::read("0:f33").unwrap_err().contains("f33"));
         assert!(Spot::read(":f32").is_err() && Spot::read("0:f32:1:2").is_err());

@@ -21,12 +21,7 @@ pub fn findings(subject: &Subject, faults: &[Fault]) -> Vec<Diag> {
 }
 
 fn finding(subject: &Subject, fault: &Fault) -> Diag {
-    let thread = fault.thread.map(|thread| thread.to_string());
-    let message = match &thread {
-        Some(thread) if !fault.message.contains(thread.as_str()) => format!("{thread} {}", joined(&fault.message)),
-        _ => fault.message.clone(),
-    };
-    let mut diag = Diag::new(fault.code, fault.level, span(subject, fault.site), message);
+    let mut diag = Diag::new(fault.code, fault.level, span(subject, fault.site), fault.sentence());
     for other in &fault.others {
         if let Some(site) = other.site {
             diag = diag.related(span(subject, site), other.message.clone());
@@ -46,19 +41,10 @@ fn finding(subject: &Subject, fault: &Fault) -> Diag {
     diag.note(format!("met while `{kernel}` was run{times}"))
 }
 
-/// Messages either go on from the thread ("reads 4 bytes ...") or stand on their own ("the mask ...").
-fn joined(message: &str) -> String {
-    let verbs = ["reads", "writes", "accesses", "uses", "calls", "branches"];
-    match verbs.iter().any(|verb| message.starts_with(verb)) {
-        true => message.to_owned(),
-        false => format!("meets a fault: {message}"),
-    }
-}
-
 /// Why there is no result, with the place.
 pub fn explain(subject: &Subject, stop: &Stop) -> String {
     let site = match stop {
-        Stop::Unsupported { site, .. } => *site,
+        Stop::Unsupported { site, .. } | Stop::Interrupted(site) => *site,
         Stop::Limit(limit) => limit.site,
         Stop::Launch(_) => return stop.to_string(),
     };

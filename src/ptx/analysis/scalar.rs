@@ -7,7 +7,7 @@ mod columns;
 mod ramp;
 
 pub(super) use columns::Column;
-pub(super) use ramp::Ramp;
+pub use ramp::Ramp;
 
 use crate::ptx::ir::Inst;
 use crate::ptx::types::{Kind, Type};

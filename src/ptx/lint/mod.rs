@@ -39,14 +39,18 @@ pub use catalogue::{Entry, GROUPS, MERGED, Merged, catalogue, merged};
 pub use fingerprint::{Fingerprint, fingerprints};
 pub use fix::apply as apply_fixes;
 pub use origin::{Origin, Origins, Place};
+pub use plan::{blocks as usual_blocks, unusual as unusual_blocks};
 pub use rule::{RULES, Rule, rule_named};
 pub use select::{Directive, Selection, Selector, UnknownSelector};
 
+use super::analysis;
 use super::diag::{Diag, codes};
+use super::ir::{Function, FunctionKind, Module, SymbolId};
 use super::parse::Parsed;
 use super::source::Span;
 use super::target::PtxVersion;
 use context::Context;
+use std::rc::Rc;
 use std::sync::Arc;
 use suppress::{Judge, Suppressions};
 
@@ -59,6 +63,35 @@ pub struct Launch {
     pub grid: Option<[u32; 3]>,
     /// What kernel parameters hold.
     pub params: Arc<[Given]>,
+}
+
+impl Launch {
+    /// The same, with the parameters found in a module.
+    fn known(&self, module: &Module) -> analysis::Given {
+        let kernels = module.functions.iter();
+        let kernels = kernels.filter(|function| function.kind == FunctionKind::Entry);
+        let params = kernels.flat_map(|kernel| self.given(module, kernel).iter().rev().copied().collect::<Vec<_>>());
+        analysis::Given {
+            block: self.block,
+            grid: self.grid,
+            // Of two that name one parameter, the first counts.
+            params: Rc::new(params.map(|(symbol, _, value)| (symbol, value)).collect()),
+        }
+    }
+
+    /// The parameters of a kernel that something is said of: each with the bytes from its start, and what it holds.
+    pub fn given(&self, module: &Module, kernel: &Function) -> Rc<[(SymbolId, i64, u64)]> {
+        let symbol = |given: &Given| {
+            let number: Option<usize> = given.name.parse().ok();
+            let by_number = number.and_then(|number| kernel.params.get(number));
+            let by_name = || kernel.params.iter().find(|param| module.name(**param) == given.name);
+            by_number.or_else(by_name).copied()
+        };
+        self.params
+            .iter()
+            .filter_map(|given| Some((symbol(given)?, 0, given.value)))
+            .collect()
+    }
 }
 
 /// What is known of a scalar kernel parameter.

@@ -50,7 +50,7 @@ fn is_judged(inst: &Inst) -> bool {
 }
 
 /// The shapes to try: the exact one, else some usual ones, the smallest first.
-pub(super) fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]> {
+pub fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]> {
     let specials = || {
         let operands = body.insts.iter().flat_map(|inst| &inst.operands);
         operands.filter_map(|operand| match operand {
@@ -90,7 +90,7 @@ pub(super) fn usual(shape: Shape) -> &'static [[u32; 3]] {
 }
 
 /// Shapes that are tried where none of the usual ones fits.
-pub(super) fn unusual(shape: Shape) -> &'static [[u32; 3]] {
+pub fn unusual(shape: Shape) -> &'static [[u32; 3]] {
     match shape {
         Shape::Line(_) => &[[16, 1, 1], [8, 1, 1], [4, 1, 1]],
         _ => &[[4, 4, 1], [16, 1, 1], [16, 4, 1], [32, 4, 1], [8, 4, 2], [2, 2, 1]],

@@ -7,12 +7,11 @@ use super::{Launch, numbers};
 use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Sample, Site, Stop};
 use crate::ptx::analysis::{Shape, Twins};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, Function, InstId, Module, SymbolId};
+use crate::ptx::ir::{Body, FuncId, Function, InstId, Module};
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
-use std::rc::Rc;
 
 /// Instructions that one run may take at most, beside some for each instruction of the kernel.
 const FUEL: u32 = 20_000;
@@ -128,7 +127,7 @@ fn one(
     let plan = Plan {
         id,
         grid: launch.grid,
-        given: given(programs.module(), function, launch),
+        given: launch.given(programs.module(), function),
         fuel,
         pair_fuel: (fuel / 4).max(LEAST_FUEL + 2 * size),
         assumed: !matches!(shape, Shape::Exact(_)),
@@ -255,24 +254,6 @@ fn calm(id: FuncId, body: &Body, shapes: &[&Shaped]) -> Vec<InstId> {
     let copies = (0..).map(InstId).zip(&body.insts);
     let copies = copies.filter(|(_, inst)| inst.op.effect == Effect::Async);
     copies.map(|(at, _)| at).filter(|at| is_calm(*at)).collect()
-}
-
-/// The parameters of the kernel that the launch says something of.
-fn given(module: &Module, function: &Function, launch: &Launch) -> Rc<[(SymbolId, i64, u64)]> {
-    let symbol = |given: &super::Given| {
-        let by_number = given
-            .name
-            .parse()
-            .ok()
-            .and_then(|number: usize| function.params.get(number));
-        let by_name = || function.params.iter().find(|param| module.name(**param) == given.name);
-        by_number.or_else(by_name).copied()
-    };
-    launch
-        .params
-        .iter()
-        .filter_map(|given| Some((symbol(given)?, 0, given.value)))
-        .collect()
 }
 
 /// Whether the kernel waits for all threads of its CTA, so that it has more than one warp.

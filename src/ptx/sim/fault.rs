@@ -1,7 +1,7 @@
 //! What a run finds wrong with a kernel, as data.
 
 use crate::ptx::diag::{Code, Level};
-use crate::ptx::ir::{FuncId, InstId};
+use crate::ptx::ir::{FuncId, InstId, SymbolId};
 
 /// An instruction of the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,6 +26,19 @@ impl std::fmt::Display for Thread {
         let ([cx, cy, cz], [x, y, z]) = (self.cta, self.tid);
         write!(f, "thread ({x},{y},{z}) of CTA ({cx},{cy},{cz})")
     }
+}
+
+/// What an access that runs out of bounds was aimed at, as far as its address tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stray {
+    /// This variable.
+    Variable(SymbolId),
+    /// A buffer of the launch.
+    Buffer,
+    /// Dynamic shared memory, whose size is the launch's.
+    Dynamic,
+    /// Nothing is near.
+    Nowhere,
 }
 
 /// Somebody else who has to do with a fault.
@@ -56,6 +69,8 @@ pub struct Fault {
     pub thread: Option<Thread>,
     /// The address, in the space of the instruction.
     pub address: Option<u64>,
+    /// Of an access out of bounds, what it was aimed at.
+    pub stray: Option<Stray>,
     /// The other parties.
     pub others: Vec<Party>,
     /// Background, one sentence each.
@@ -75,6 +90,7 @@ impl Fault {
             site,
             thread: None,
             address: None,
+            stray: None,
             others: Vec::new(),
             notes: Vec::new(),
             times: 1,
@@ -111,6 +127,21 @@ impl Fault {
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
+    }
+
+    /// What happens, with the thread that meets it.
+    pub fn sentence(&self) -> String {
+        // Messages either go on from the thread ("reads 4 bytes ...") or stand on their own ("the mask ...").
+        let verbs = ["reads", "writes", "accesses", "uses", "calls", "branches"];
+        match self.thread.map(|thread| thread.to_string()) {
+            Some(thread) if !self.message.contains(thread.as_str()) => {
+                match verbs.iter().any(|verb| self.message.starts_with(verb)) {
+                    true => format!("{thread} {}", self.message),
+                    false => format!("{thread} meets a fault: {}", self.message),
+                }
+            }
+            _ => self.message.clone(),
+        }
     }
 
     /// Whether a later fault is the same over again: the same rule at the same places.
@@ -175,6 +206,10 @@ pub mod codes {
         ASYNC007 "mbarrier-bytes";
         ASYNC008 "mbarrier-parity";
         ASYNC009 "mbarrier-object";
+        ASYNC010 "missing-proxy-fence";
         ASYNC012 "async-copy-alignment";
+        ASYNC013 "wgmma-order";
+        ASYNC017 "tensor-memory-allocation";
+        ASYNC018 "tensor-load-not-awaited";
     }
 }

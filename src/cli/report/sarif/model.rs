@@ -1,5 +1,6 @@
 //! The objects of SARIF that the report uses, by their names in the standard.
 
+use crate::cli::report::witness::Object;
 use serde::Serialize;
 
 /// Where the standard's own schema is.
@@ -93,6 +94,15 @@ pub(super) struct ResultObject<'a> {
     pub(super) partial_fingerprints: Fingerprints,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) fixes: Option<[Fix<'a>; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) properties: Option<ResultProperties<'a>>,
+}
+
+/// What the standard leaves to each tool.
+#[derive(Serialize)]
+pub(super) struct ResultProperties<'a> {
+    /// As in the JSON report.
+    pub(super) witness: Object<'a>,
 }
 
 #[derive(Serialize)]

@@ -4,7 +4,7 @@ use super::{Join, Op, Relation, Scalar, extend, truncate};
 
 /// The number in thread `t` is `start + step * t`, in 64 bits that wrap around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ptx::analysis) struct Ramp {
+pub struct Ramp {
     start: u64,
     step: u64,
 }
@@ -20,6 +20,14 @@ impl Ramp {
     /// The same number in every thread.
     pub(in crate::ptx::analysis) fn constant(start: u64) -> Self {
         Self { start, step: 0 }
+    }
+
+    /// The index of each of so many threads.
+    pub(in crate::ptx::analysis) fn rising(threads: u32) -> Self {
+        Self {
+            start: 0,
+            step: u64::from(threads > 1),
+        }
     }
 
     /// The ramp that these numbers are, if they are one.

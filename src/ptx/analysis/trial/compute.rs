@@ -187,9 +187,8 @@ impl Machine<'_, '_> {
         let ramps: Option<SmallVec<[Ramp; 4]>> = values.iter().map(Value::ramp).collect();
         if let Some(ramp) = ramps.and_then(|ramps| scalar.apply_ramps(&ramps, self.threads.saturating_sub(1))) {
             return Value {
-                data: Data::ramp(ramp),
                 guess,
-                ..Value::UNSET
+                ..Value::rising(ramp)
             };
         }
         if values

@@ -4,11 +4,13 @@
 //! that a coincidence in one is none in the other.
 
 use super::demands::{Role, demands, roles};
+use super::machine::Programs;
 use super::program::{Access, Arg, Program, Row, Step};
 use super::space::Layout;
 use super::value::Value;
 use crate::ptx::analysis::geometry::Shape;
-use crate::ptx::ir::{RegId, Special, SymbolId};
+use crate::ptx::analysis::scalar::Ramp;
+use crate::ptx::ir::{Address, Base, FuncId, Inst, Operand, RegId, Special, SymbolId};
 use crate::ptx::types::{Kind, Space, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -72,6 +74,9 @@ impl Setup {
     pub(super) fn special(&self, special: Special) -> Value {
         let shape = Shape::Exact(self.block);
         let threads = self.threads() as u32;
+        if shape.counts_threads(special) {
+            return Value::rising(Ramp::rising(threads));
+        }
         let values: Option<Vec<u64>> = (0..threads).map(|thread| shape.special(special, thread)).collect();
         if let Some(values) = values {
             return Value::each(values, super::Mask::default());
@@ -206,6 +211,8 @@ pub(super) struct Pointers {
     all: FxHashSet<(SymbolId, i64)>,
     /// Those that are stored through.
     written: FxHashSet<(SymbolId, i64)>,
+    /// What is loaded through them.
+    elements: FxHashMap<(SymbolId, i64), Type>,
     /// Whether something is stored through an address that no parameter was seen to go into.
     unclear: bool,
     /// What parameters must hold, lest the kernel trap.
@@ -214,10 +221,37 @@ pub(super) struct Pointers {
     roles: FxHashMap<(SymbolId, i64), Role>,
 }
 
+/// What is known of a kernel's parameters, each by its symbol and the bytes from its start.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Those that are addresses.
+    pub pointers: FxHashSet<(SymbolId, i64)>,
+    /// Those that are stored through.
+    pub written: FxHashSet<(SymbolId, i64)>,
+    /// What lies where those lead that are loaded through.
+    pub elements: FxHashMap<(SymbolId, i64), Type>,
+    /// Those that must hold a number, lest the kernel trap.
+    pub demanded: FxHashMap<(SymbolId, i64), u64>,
+}
+
+/// What is known of a kernel's parameters; `None` where it has no body.
+pub fn known(programs: &mut Programs, kernel: FuncId) -> Option<Known> {
+    let program = programs.get(kernel)?;
+    let pointers = program.pointers.get_or_init(|| pointers(&program));
+    Some(Known {
+        pointers: pointers.all.clone(),
+        written: pointers.written.clone(),
+        elements: pointers.elements.clone(),
+        demanded: pointers.demanded.clone(),
+    })
+}
+
 /// Follows parameters through registers, in the order of the text.
 #[derive(Default)]
 struct Search {
     origins: FxHashMap<RegId, FxHashSet<(SymbolId, i64)>>,
+    /// Registers with the parameters through which they were loaded.
+    loaded: FxHashMap<RegId, FxHashSet<(SymbolId, i64)>>,
     found: Pointers,
 }
 
@@ -227,7 +261,11 @@ fn pointers(program: &Program) -> Pointers {
     for _ in 0..2 {
         search.found.written.clear();
         search.found.unclear = false;
-        program.rows.iter().for_each(|row| search.row(row));
+        for (row, inst) in program.rows.iter().zip(&program.body.insts) {
+            search.row(row);
+            search.addresses(&inst.operands);
+            search.elements(row, inst);
+        }
     }
     search.found.demanded = demands(program.body);
     search.found.roles = roles(program.body);
@@ -274,6 +312,47 @@ impl Search {
         }
     }
 
+    /// Notes what stands between brackets: copies have sources beside what they write.
+    fn addresses(&mut self, operands: &[Operand]) {
+        for operand in operands {
+            match operand {
+                Operand::Address(Address {
+                    base: Base::Reg(reg), ..
+                }) => {
+                    let origins = self.origins.get(reg).into_iter().flatten();
+                    self.found.all.extend(origins);
+                }
+                Operand::Bracket(parts) => {
+                    let regs = parts.iter().filter_map(|part| match part {
+                        Operand::Reg(reg) => self.origins.get(reg),
+                        _ => None,
+                    });
+                    self.found.all.extend(regs.flatten());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Notes what is loaded: a floating-point number where something is computed with it as one, whatever type the load has.
+    fn elements(&mut self, row: &Row, inst: &Inst) {
+        let Some(ty) = inst.op.types.last().copied() else {
+            return;
+        };
+        let loads = matches!(&row.step, Step::Access(access) if access.reads);
+        let regs = if loads { &row.defs[..] } else { &row.uses[..] };
+        let is_float = ty.kind() == Kind::Float;
+        if !loads && !is_float {
+            return;
+        }
+        for origin in regs.iter().filter_map(|reg| self.loaded.get(reg)).flatten() {
+            let known = self.found.elements.entry(*origin).or_insert(ty);
+            if is_float && known.kind() != Kind::Float {
+                *known = ty;
+            }
+        }
+    }
+
     fn access(&mut self, row: &Row, access: &Access) {
         if let (Space::Param, Arg::Symbol(symbol, by), true) = (access.space, &access.base, access.reads)
             && access.bytes == 8
@@ -285,6 +364,11 @@ impl Search {
             return;
         }
         let through = self.of(&access.base);
+        if access.reads && !through.is_empty() {
+            for reg in &row.defs {
+                self.loaded.entry(*reg).or_default().extend(&through);
+            }
+        }
         if access.writes && matches!(access.space, Space::Global | Space::Generic) {
             self.found.unclear |= through.is_empty() && !matches!(access.base, Arg::Symbol(..));
             self.found.written.extend(&through);

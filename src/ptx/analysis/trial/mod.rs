@@ -29,7 +29,7 @@ mod words;
 
 pub use demands::counts;
 pub use foreign::FLAG;
-pub use inputs::{Sample, Setup};
+pub use inputs::{Known, Sample, Setup, known};
 pub use log::{Conflict, Site};
 pub use machine::Programs;
 pub use mask::Mask;

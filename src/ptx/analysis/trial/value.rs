@@ -171,6 +171,14 @@ impl Value {
         }
     }
 
+    /// Numbers that rise evenly from thread to thread.
+    pub(super) fn rising(ramp: Ramp) -> Self {
+        Self {
+            data: Data::ramp(ramp),
+            ..Self::UNSET
+        }
+    }
+
     /// The number in a thread as it follows from the thread's index, where it does so evenly.
     pub(super) fn ramp(&self) -> Option<Ramp> {
         match self.data {

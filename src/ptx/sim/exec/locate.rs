@@ -1,6 +1,7 @@
 //! Where addresses lead: which variable or buffer they lie in, and how people call that.
 
-use super::super::memory::{Home, Map};
+use super::super::fault::Stray;
+use super::super::memory::{Home, Map, Region};
 use super::state::{BlockId, Ctx};
 use crate::ptx::types::Space;
 
@@ -117,9 +118,48 @@ impl Ctx<'_> {
 
     /// Says in words where an address lies.
     pub fn describe(&self, space: Space, address: u64) -> String {
+        let (map, local) = self.map_of(space, address);
+        let Some(region) = nearest(map, local) else {
+            return String::new();
+        };
+        let offset = local.wrapping_sub(region.base) as i64;
+        let (name, size) = (&region.name, region.size);
+        if offset >= 0 && (offset as u64) < size {
+            format!(": byte {offset} of {name}")
+        } else if offset as u64 == size {
+            format!(": just behind the end of {name} ({size} bytes)")
+        } else if is_near(region, local) {
+            format!(
+                ": {} bytes behind the end of {name} ({size} bytes)",
+                offset as u64 - size
+            )
+        } else {
+            format!(": {}", self.before(map, local))
+        }
+    }
+
+    /// What an address out of bounds was aimed at; `None` where nothing is near, in the spaces that the launch has no part in.
+    pub fn stray(&self, space: Space, address: u64) -> Option<Stray> {
+        let (map, local) = self.map_of(space, address);
+        // Windows of global memory are so wide that only a wrong number leads out of them.
+        let aimed_at = map
+            .find(local)
+            .or_else(|| nearest(map, local).filter(|region| is_near(region, local)));
+        match aimed_at.or_else(|| in_front(map, local)) {
+            None => matches!(space, Space::Global | Space::Generic).then_some(Stray::Nowhere),
+            Some(region) => Some(match (region.symbol, region.home) {
+                (Some(symbol), _) => Stray::Variable(symbol),
+                (None, Home::Shared) => Stray::Dynamic,
+                (None, _) => Stray::Buffer,
+            }),
+        }
+    }
+
+    /// The map in which an address of that space is looked up, and what it is there.
+    fn map_of(&self, space: Space, address: u64) -> (&Map, u64) {
         let layout = &self.program.layout;
         let windows = layout.windows;
-        let (map, local): (&Map, u64) = match space {
+        match space {
             Space::Shared | Space::SharedCluster => (&layout.shared, address),
             Space::Const => (&layout.constant, address),
             Space::Local => (&layout.local, address),
@@ -128,40 +168,42 @@ impl Ctx<'_> {
                 (&layout.shared, address - windows.shared)
             }
             _ => (&self.world.global, address),
-        };
-        let near = map
-            .find(local)
-            .or_else(|| map.regions().iter().rfind(|region| region.base <= local));
-        match near {
-            None => String::new(),
-            Some(region) => {
-                let offset = local.wrapping_sub(region.base) as i64;
-                let (name, size) = (&region.name, region.size);
-                if offset >= 0 && (offset as u64) < size {
-                    format!(": byte {offset} of {name}")
-                } else if offset as u64 == size {
-                    format!(": just behind the end of {name} ({size} bytes)")
-                } else if offset as u64 >= size && (offset as u64) - size < 1 << 19 {
-                    format!(
-                        ": {} bytes behind the end of {name} ({size} bytes)",
-                        offset as u64 - size
-                    )
-                } else {
-                    format!(": {}", self.before(map, local))
-                }
-            }
         }
     }
 
     fn before(&self, map: &Map, address: u64) -> String {
-        let next = map.regions().iter().find(|region| region.base > address);
-        match next {
-            Some(region) if region.base - address < 1 << 19 => {
-                format!("{} bytes in front of {}", region.base - address, region.name)
-            }
-            _ => "no variable or buffer is near".into(),
+        match in_front(map, address) {
+            Some(region) => format!("{} bytes in front of {}", ahead(region, address), region.name),
+            None => "no variable or buffer is near".into(),
         }
     }
+}
+
+/// How far outside of a variable an address is still told by it, in bytes.
+const NEAR: u64 = 1 << 19;
+
+/// The region that an address lies in the window of, else the last one before it.
+fn nearest(map: &Map, address: u64) -> Option<&Region> {
+    let regions = map.regions();
+    map.find(address)
+        .or_else(|| regions.iter().rfind(|region| region.base <= address))
+}
+
+/// Whether an address lies in a region or not far behind it.
+fn is_near(region: &Region, address: u64) -> bool {
+    let offset = address.wrapping_sub(region.base);
+    address >= region.base && offset.saturating_sub(region.size) < NEAR
+}
+
+/// The region that begins not far behind an address.
+fn in_front(map: &Map, address: u64) -> Option<&Region> {
+    let mut regions = map.regions().iter();
+    regions.find(|region| (1..NEAR).contains(&ahead(region, address)))
+}
+
+/// How far ahead of an address a region begins. Addresses in front of the first byte have wrapped round.
+fn ahead(region: &Region, address: u64) -> u64 {
+    region.base.wrapping_sub(address)
 }
 
 #[inline(always)]

@@ -7,26 +7,39 @@ use super::clock::Known;
 use super::state::{BlockId, Ctx};
 use crate::ptx::diag::{Code, Level};
 use crate::ptx::types::Space;
+use smallvec::SmallVec;
 
 impl Ctx<'_> {
-    /// Decides on visits that the quick test did not clear, and reports the first that nothing orders. `same` says that
-    /// the visitor writes what is there already.
+    /// Decides on visits that the quick test did not clear, and reports those that nothing orders, one for each instruction
+    /// and kind. `same` says that the visitor writes what is there already.
     #[cold]
     #[inline(never)]
     pub fn judge(&mut self, suspects: &[Suspect], block: BlockId, kind: Visit, pc: u32, same: bool) {
-        let guilty = suspects.iter().find(|suspect| !self.is_ordered(suspect));
-        let Some(suspect) = guilty.copied() else { return };
-        let same = same && suspect.kind == Visit::Write;
-        let code = self.race_code(&suspect, kind, same);
-        self.tell_race(&suspect, block, kind, pc, (code, same));
+        for (suspect, code, same) in self.guilty(suspects, kind, same) {
+            self.tell_race(&suspect, block, kind, pc, (code, same));
+        }
     }
 
     /// The same, with another code for a race.
     pub fn judge_as(&mut self, suspects: &[Suspect], block: BlockId, kind: Visit, pc: u32, code: Code) {
-        let guilty = suspects.iter().find(|suspect| !self.is_ordered(suspect));
-        if let Some(suspect) = guilty.copied() {
+        for (suspect, ..) in self.guilty(suspects, kind, false) {
             self.tell_race(&suspect, block, kind, pc, (code, false));
         }
+    }
+
+    fn guilty(&self, suspects: &[Suspect], kind: Visit, same: bool) -> SmallVec<[(Suspect, Code, bool); 2]> {
+        let mut found: SmallVec<[(Suspect, Code, bool); 2]> = SmallVec::new();
+        for suspect in suspects {
+            let same = same && suspect.kind == Visit::Write;
+            let code = self.race_code(suspect, kind, same);
+            let is_known = found
+                .iter()
+                .any(|(other, known, _)| other.pc == suspect.pc && *known == code);
+            if !is_known && !self.is_ordered(suspect) {
+                found.push((*suspect, code, same));
+            }
+        }
+        found
     }
 
     fn tell_race(&mut self, suspect: &Suspect, block: BlockId, kind: Visit, pc: u32, (code, same): (Code, bool)) {
@@ -181,7 +194,10 @@ impl Ctx<'_> {
         let verb = if write { "writes" } else { "reads" };
         let windows = self.program.layout.windows;
         let foreign = match space {
-            Space::Shared | Space::Local | Space::Const | Space::Param => address >= windows.shared.min(1 << 32),
+            // In front of the first byte, addresses wrap round.
+            Space::Shared | Space::Local | Space::Const | Space::Param => {
+                (windows.shared.min(1 << 32)..0u64.wrapping_sub(1 << 32)).contains(&address)
+            }
             Space::Global => address >= windows.shared && address < windows.param.saturating_add(windows.len),
             Space::Generic => address != 0 && address < 1 << 27 && windows.global > 27,
             _ => false,
@@ -201,7 +217,9 @@ impl Ctx<'_> {
         } else {
             let what = self.describe(space, address);
             let message = format!("{verb} {size} bytes at {address:#x}{what}");
-            Fault::new(codes::MEM002, Level::Error, self.site(pc), message)
+            let mut fault = Fault::new(codes::MEM002, Level::Error, self.site(pc), message);
+            fault.stray = self.stray(space, address);
+            fault
         };
         self.report(fault.thread(thread).address(address));
     }

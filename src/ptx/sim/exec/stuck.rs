@@ -1,7 +1,7 @@
 //! Threads that wait for ever, and what is left when all have exited.
 
 use super::super::fault::{Fault, Site, codes};
-use super::super::program::{Op, Program, Rare, Together};
+use super::super::program::{Op, Program, Rare};
 use super::convergence::divergent;
 use super::grid::Cta;
 use super::state::{Hall, Split, Wait, Warp, World};
@@ -30,6 +30,7 @@ pub fn report(program: &Program, world: &mut World, group: &[Cta]) {
             unfilled(program, world, hall, warps);
         }
     }
+    leftovers(program, world, group);
 }
 
 fn site(program: &Program, pc: u32) -> Option<Site> {
@@ -59,11 +60,7 @@ fn masks(program: &Program, world: &mut World, hall: &Hall, warp: &Warp) -> bool
         let lane = split.mask.trailing_zeros() & 31;
         let named = warp.file.read(*mask, lane as usize) as u32;
         let missing = named & warp.live & !split.mask;
-        let code = match what {
-            Together::Sync | Together::Shuffle { .. } => codes::WARP001,
-            Together::Matrix(_) => codes::BAR012,
-            _ => codes::WARP011,
-        };
+        let code = what.absence();
         let thread = hall.thread(warp.index * 32 + lane);
         let message = format!(
             "the mask {named:#010x} names lanes {missing:#010x}, which do not come; {:#010x} wait",
@@ -137,10 +134,15 @@ fn unfilled(program: &Program, world: &mut World, hall: &Hall, warps: &[Warp]) {
     world.report(fault);
 }
 
-/// Barriers that threads arrived at and nobody waited for.
+/// Barriers that threads arrived at and nobody waits for.
 pub fn leftovers(program: &Program, world: &mut World, group: &[Cta]) {
     for cta in group {
-        for (id, bar) in cta.hall.bars.iter().enumerate().filter(|(_, bar)| bar.arrived > 0) {
+        let waits = |id: usize| {
+            let mut splits = cta.warps.iter().flat_map(|warp| &warp.splits);
+            splits.any(|split| split.wait == Wait::Barrier(id as u8))
+        };
+        let bars = cta.hall.bars.iter().enumerate();
+        for (id, bar) in bars.filter(|(id, bar)| bar.arrived > 0 && !waits(*id)) {
             let Some((pc, thread)) = bar.last else { continue };
             let Some(here) = site(program, pc) else { continue };
             let message = format!("{} threads arrive at barrier {id}, and nobody waits there", bar.arrived);
