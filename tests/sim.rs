@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "sim/agreement.rs"]
+mod agreement;
 #[path = "sim/cases.rs"]
 mod cases;
 #[path = "sim/codes.rs"]
