@@ -31,9 +31,9 @@ const RUNS: u32 = 64;
 /// How often buffers are made as large as they get, in vain.
 const MOST_OVERRUN: u32 = 2;
 /// Launches that are run in other orders.
-const MOST_FIT: usize = 4;
+const MOST_FIT: usize = 5;
 /// Launches that tell enough of a kernel of which nothing is claimed.
-const EXPLORED: usize = 4;
+const EXPLORED: usize = 3;
 /// Orders of warps and CTAs in which launches are run that show nothing in the plain one.
 const ORDERS: u64 = 3;
 
@@ -120,13 +120,14 @@ pub fn search(parsed: &Parsed, findings: &[Diag], launch: &Launch) -> Vec<Option
 }
 
 /// What runs of a kernel meet, whatever the linter says of it: the faults of a few launches that it is made for, as far as that
-/// can be seen, each once. `Err` says why there was no such launch.
+/// can be seen, each once. The first launch is run in that many other orders of warps and CTAs, too.
 ///
 /// # Errors
 /// Why none of the launches tells anything.
-pub fn explore(parsed: &Parsed, kernel: FuncId, launch: &Launch) -> Result<Vec<Fault>, Tried> {
+pub fn explore(parsed: &Parsed, kernel: FuncId, launch: &Launch, orders: u64) -> Result<Vec<Fault>, Tried> {
     let mut hunt = Hunt::new(parsed, kernel, Vec::new());
     hunt.explored = Some(Vec::new());
+    hunt.orders = orders;
     hunt.run(&mut Programs::new(&parsed.module), launch);
     match hunt.explored {
         Some(faults) if hunt.fit > 0 => Ok(faults),
@@ -164,6 +165,8 @@ struct Hunt<'p> {
     buffers: Buffers,
     /// How often the largest buffers were not large enough.
     overrun: u32,
+    /// Orders beside the plain one.
+    orders: u64,
     /// Launches that the kernel is made for.
     fit: usize,
     /// The faults that those met, where they are asked for.
@@ -192,6 +195,7 @@ impl<'p> Hunt<'p> {
             spent: 0,
             buffers: Buffers::default(),
             overrun: 0,
+            orders: ORDERS,
             fit: 0,
             explored: None,
         }
@@ -216,9 +220,10 @@ impl<'p> Hunt<'p> {
             let choices = kernel.unusual();
             fit = self.try_all(&mut kernel, choices);
         }
-        for order in 1..=ORDERS {
-            for candidate in fit.iter().take(MOST_FIT) {
-                if self.is_over() {
+        let most = if self.explored.is_some() { 1 } else { MOST_FIT };
+        for order in 1..=self.orders {
+            for candidate in fit.iter().take(most) {
+                if self.explored.is_none() && self.is_over() {
                     break;
                 }
                 let candidate = Launched {
@@ -276,7 +281,8 @@ impl<'p> Hunt<'p> {
 
     /// Runs one launch, and takes what it shows.
     fn attempt(&mut self, kernel: &Kernel, candidate: &Launched) -> Try {
-        let Some(launch) = candidate.launch(BUDGET, &mut self.buffers) else {
+        let budget = self.explored.as_ref().map_or(BUDGET, |_| BUDGET / 16);
+        let Some(launch) = candidate.launch(budget, &mut self.buffers) else {
             self.note("its buffers cannot be made".to_owned());
             return Try::Unfit;
         };
@@ -315,7 +321,7 @@ impl<'p> Hunt<'p> {
         match stop {
             None => Try::Fit,
             Some(stop) => {
-                self.spent += BUDGET;
+                self.spent += budget;
                 self.note(explain(&stop));
                 Try::Unfit
             }
