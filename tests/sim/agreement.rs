@@ -174,6 +174,9 @@ const NOT_FOUND: &[Row] = &[
     ),
 ];
 
+const ANY_FENCE: &str = "a proxy fence on the way counts, whatever memory it names and whoever executes it";
+const ANY_ORDER: &str = "a `wgmma.fence` on the way counts, though the register is used behind it";
+
 /// As [`NOT_FOUND`], of the simulator's own fixtures.
 const FIXTURES_NOT_FOUND: &[Row] = &[
     (
@@ -193,6 +196,16 @@ const FIXTURES_NOT_FOUND: &[Row] = &[
         "k",
         "MEM002",
         "the buffer is the launch's, which the text does not know",
+    ),
+    ("sim/proxy_other.ptx", "k", "ASYNC010", ANY_FENCE),
+    ("sim/proxy_some.ptx", "k", "ASYNC010", ANY_FENCE),
+    ("sim/wgmma_late_fence.ptx", "k", "ASYNC013", ANY_ORDER),
+    ("sim/wgmma_not_fenced_again.ptx", "k", "ASYNC013", ANY_ORDER),
+    (
+        "sim/wgmma_proxy.ptx",
+        "k",
+        "ASYNC010",
+        "the address in a computed descriptor is not followed, and the function has a fence",
     ),
 ];
 
