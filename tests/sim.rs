@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "sim/agreement.rs"]
+mod agreement;
 #[path = "sim/bulk.rs"]
 mod bulk;
 #[path = "sim/bytes.rs"]

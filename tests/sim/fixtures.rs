@@ -8,7 +8,7 @@
 //! ```
 
 use ptxgen::ptx::parse::parse;
-use ptxgen::ptx::sim::{self, Arg, Buffer, Launch, Options, Outcome, Stopped};
+use ptxgen::ptx::sim::{self, Arg, Buffer, Fault, Launch, Options, Outcome, Stopped};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
@@ -211,4 +211,39 @@ fn parts_come_to_the_same() {
         count += 1;
     }
     assert!(count >= 20, "only {count} fixtures");
+}
+
+/// The launch that a fixture states.
+pub fn launch_of(text: &str) -> ptxgen::ptx::lint::Launch {
+    let plan = plan(text);
+    ptxgen::ptx::lint::Launch {
+        block: Some(plan.block),
+        grid: Some(plan.grid),
+        ..Default::default()
+    }
+}
+
+/// Every fixture that says what it expects: its name, its text, and the faults of all orders.
+pub fn all() -> Vec<(String, String, Vec<Fault>)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sim");
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let mut found = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        if !text.contains("// expect") && !text.contains("// any") {
+            continue;
+        }
+        let plan = plan(&text);
+        let faults = (0..ORDERS).flat_map(|schedule| match run(&text, &plan, schedule) {
+            Ok(outcome) => outcome.faults,
+            Err(stopped) => stopped.faults,
+        });
+        let faults = faults.collect();
+        found.push((file.file_name().unwrap().to_string_lossy().into_owned(), text, faults));
+    }
+    found
 }

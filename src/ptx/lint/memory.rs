@@ -224,6 +224,17 @@ pub(super) fn mem007(context: &Context, code: Code) -> Vec<Diag> {
                     "convert the address with `cvta.{space}.u64`, or access it with `.{space}`"
                 ))
             }
+            FaultKind::NotGlobal { symbol } if seen.insert((site.function, Some(symbol))) => {
+                let variable = context.parsed.module.variable(symbol);
+                let space = variable.map_or("shared", |variable| variable.space.name());
+                let name = context.parsed.module.name(symbol);
+                let message = format!(
+                    "{} takes the address of `{name}`, which lies in .{space}, for one in .global",
+                    opcode(context, site)
+                );
+                let diag = Diag::error(code, span(context, site), message);
+                with_address(context, site, Goal::Symbol(symbol), diag).help("leave out `.global`")
+            }
             FaultKind::Generic { space } if seen.insert((site.function, None)) => {
                 let space = space.name();
                 let message = format!("{} takes a generic address for one in .{space}", opcode(context, site));

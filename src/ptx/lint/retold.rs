@@ -87,7 +87,8 @@ fn faulty(known: &Faulty, by: &Renaming) -> Faulty {
         FaultKind::OutOfBounds { symbol, .. }
         | FaultKind::Misaligned { symbol, .. }
         | FaultKind::Underaligned { symbol, .. }
-        | FaultKind::NotGeneric { symbol } => *symbol = by.symbol(*symbol),
+        | FaultKind::NotGeneric { symbol }
+        | FaultKind::NotGlobal { symbol } => *symbol = by.symbol(*symbol),
         FaultKind::RawShared { .. } | FaultKind::Generic { .. } => {}
     }
     Faulty {

@@ -59,11 +59,12 @@ impl Fill {
             }
             Fill::Cycle { ty, count, below } => {
                 let is_float = ty.kind() == Kind::Float;
-                let number = |at: u64| match (at % below.max(1), is_float) {
-                    (number, true) => from_f64(ty, number as f64),
-                    (number, false) => Some(number),
+                let number = |number: u64| match is_float {
+                    true => from_f64(ty, number as f64),
+                    false => Some(number),
                 };
-                collect(ty, len, (0..count).map(number))
+                let once = collect(ty, len, (0..below.clamp(1, count.max(1))).map(number))?;
+                Some(once.into_iter().cycle().take(len).collect())
             }
         }
     }

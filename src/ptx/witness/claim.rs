@@ -23,8 +23,10 @@ enum Fit {
     Here,
 }
 
-/// The races of the simulator within a CTA, except stores of the same value.
-const RACES: &[&str] = &["RACE001", "RACE002", "RACE003", "RACE006", "RACE007", "RACE010"];
+/// The races of the simulator, those of copies included, except stores of the same value.
+const RACES: &[&str] = &[
+    "RACE001", "RACE002", "RACE003", "RACE006", "RACE007", "RACE010", "ASYNC001", "ASYNC004",
+];
 /// What it says of barriers that not all come to.
 const BARRIERS: &[&str] = &["BAR001", "BAR002", "BAR003", "BAR004", "BAR006", "BAR012"];
 /// What it says of masks.
@@ -63,7 +65,6 @@ pub(super) fn kin(code: &str) -> &'static [&'static str] {
         "ASYNC005" | "ASYNC006" | "ASYNC007" | "ASYNC008" | "ASYNC020" => MBARRIERS,
         "ASYNC009" => &["ASYNC009", "ASYNC005"],
         "ASYNC012" => &["ASYNC012", "MEM003"],
-        "ASYNC015" => &["BAR012"],
         "ISA017" => &["ISA017"],
         "ISA020" => &["ISA020", "BAR006"],
         "ISA021" => &["ISA021"],

@@ -14,10 +14,10 @@ use std::fmt;
 use std::rc::Rc;
 
 /// Bytes of made-up buffers: the next where the kernel runs out of one.
-const SIZES: [u64; 3] = [1 << 16, 1 << 20, 1 << 25];
+const SIZES: [u64; 3] = [1 << 16, 1 << 20, 1 << 24];
 /// Bytes of all buffers of a launch.
 const MOST_BYTES: u64 = 1 << 27;
-/// Numbers in made-up buffers of integers are below this: small enough for indices and counts, and prime, so that elements at a
+/// Numbers in made-up buffers are below this: small enough for indices and counts, and prime, so that elements at a
 /// distance of a power of two differ.
 const BELOW: u64 = 61;
 /// The most threads that a number stands for.
@@ -206,6 +206,9 @@ impl<'m> Kernel<'m> {
             blocks[at..end].rotate_left(1);
         }
         let cluster = cluster(function, body);
+        // A grid that is given may have no room for clusters.
+        let has_room = launch.grid.is_none_or(|grid| grid[0].is_multiple_of(cluster[0]));
+        let cluster = if has_room { cluster } else { [1, 1, 1] };
         let kernel = Self {
             module,
             function,
@@ -300,7 +303,7 @@ impl<'m> Kernel<'m> {
 
     /// The launch with what was chosen.
     pub(super) fn launch(&self, choice: &Choice) -> Launched {
-        let params = self.function.params.iter().enumerate();
+        let params = self.function.params.iter();
         Launched {
             kernel: self.module.name(self.function.symbol).to_owned(),
             grid: self.grid,
@@ -308,22 +311,22 @@ impl<'m> Kernel<'m> {
             cluster: self.cluster,
             dynamic_shared: self.dynamic,
             args: params
-                .map(|(at, symbol)| Passed {
+                .map(|symbol| Passed {
                     name: self.module.name(*symbol).to_owned(),
-                    value: self.value(at, *symbol, choice),
+                    value: self.value(*symbol, choice),
                 })
                 .collect(),
             schedule: 0,
         }
     }
 
-    fn value(&self, at: usize, symbol: SymbolId, choice: &Choice) -> Value {
+    fn value(&self, symbol: SymbolId, choice: &Choice) -> Value {
         let place = (symbol, 0);
         if self.known.pointers.contains(&place) {
             let element = self.known.elements.get(&place).copied();
             // What is only written may hold anything.
             let zeros = choice.zeros || element.is_none() && self.known.written.contains(&place);
-            return Value::Buffer(self.fill(at, element, zeros));
+            return Value::Buffer(self.fill(element, zeros));
         }
         let Some(variable) = self.module.variable(symbol) else {
             return Value::Bytes(Vec::new());
@@ -373,25 +376,17 @@ impl<'m> Kernel<'m> {
     }
 
     /// What the buffer of a parameter holds.
-    fn fill(&self, at: usize, element: Option<Type>, zeros: bool) -> Fill {
+    fn fill(&self, element: Option<Type>, zeros: bool) -> Fill {
         let buffers = self.known.pointers.len().max(1) as u64;
         let size = SIZES[self.size].min(MOST_BYTES / buffers) & !63;
         if zeros {
             return Fill::Zero(size);
         }
         let ty = element.map_or(Type::U32, scalar);
-        let count = size / u64::from(ty.bytes());
-        match ty.kind() {
-            Kind::Float => Fill::Random {
-                ty,
-                count,
-                seed: at as u64 + 1,
-            },
-            _ => Fill::Cycle {
-                ty,
-                count,
-                below: BELOW,
-            },
+        Fill::Cycle {
+            ty,
+            count: size / u64::from(ty.bytes()),
+            below: BELOW,
         }
     }
 }

@@ -23,15 +23,17 @@ use launches::{Buffers, Choice, Kernel};
 use std::collections::BTreeMap;
 
 /// Thread instructions of one run.
-const BUDGET: u64 = 1 << 22;
+const BUDGET: u64 = 1 << 21;
 /// Thread instructions of all runs of a kernel.
-const SPENT: u64 = 1 << 25;
+const SPENT: u64 = 1 << 24;
 /// Runs of a kernel.
 const RUNS: u32 = 64;
 /// How often buffers are made as large as they get, in vain.
 const MOST_OVERRUN: u32 = 2;
 /// Launches that are run in other orders.
-const MOST_FIT: usize = 4;
+const MOST_FIT: usize = 5;
+/// Launches that tell enough of a kernel of which nothing is claimed.
+const EXPLORED: usize = 3;
 /// Orders of warps and CTAs in which launches are run that show nothing in the plain one.
 const ORDERS: u64 = 3;
 
@@ -117,6 +119,28 @@ pub fn search(parsed: &Parsed, findings: &[Diag], launch: &Launch) -> Vec<Option
     found
 }
 
+/// What runs of a kernel meet, whatever the linter says of it: the faults of a few launches that it is made for, as far as that
+/// can be seen, each once. The first launch is run in that many other orders of warps and CTAs, too.
+///
+/// # Errors
+/// Why none of the launches tells anything.
+pub fn explore(parsed: &Parsed, kernel: FuncId, launch: &Launch, orders: u64) -> Result<Vec<Fault>, Tried> {
+    let mut hunt = Hunt::new(parsed, kernel, Vec::new());
+    hunt.explored = Some(Vec::new());
+    hunt.orders = orders;
+    hunt.run(&mut Programs::new(&parsed.module), launch);
+    match hunt.explored {
+        Some(faults) if hunt.fit > 0 => Ok(faults),
+        _ => Err(hunt.tried),
+    }
+}
+
+/// Whether one of the faults of a run is what a finding says; `None` where the simulator has no fault of its kind.
+pub fn is_shown(parsed: &Parsed, finding: &Diag, faults: &[Fault]) -> Option<bool> {
+    let claim = Places::new(parsed).claim(0, finding)?;
+    Some(claim.shown_by(faults).is_some())
+}
+
 /// The kernels in which claims may show: their own, or those that call their function.
 fn by_kernel<'c>(parsed: &Parsed, claims: &'c [Claim]) -> BTreeMap<FuncId, Vec<&'c Claim>> {
     let mut kernels: BTreeMap<FuncId, Vec<&Claim>> = BTreeMap::new();
@@ -141,6 +165,12 @@ struct Hunt<'p> {
     buffers: Buffers,
     /// How often the largest buffers were not large enough.
     overrun: u32,
+    /// Orders beside the plain one.
+    orders: u64,
+    /// Launches that the kernel is made for.
+    fit: usize,
+    /// The faults that those met, where they are asked for.
+    explored: Option<Vec<Fault>>,
 }
 
 /// What a launch came to.
@@ -165,11 +195,18 @@ impl<'p> Hunt<'p> {
             spent: 0,
             buffers: Buffers::default(),
             overrun: 0,
+            orders: ORDERS,
+            fit: 0,
+            explored: None,
         }
     }
 
     fn is_over(&self) -> bool {
-        self.shown.iter().all(Option::is_some) || self.spent > SPENT || self.tried.launches >= RUNS
+        let (is_enough, most) = match self.explored {
+            Some(_) => (self.fit >= EXPLORED, RUNS / 8),
+            None => (self.shown.iter().all(Option::is_some), RUNS),
+        };
+        is_enough || self.spent > SPENT || self.tried.launches >= most
     }
 
     fn run(&mut self, programs: &mut Programs, launch: &Launch) {
@@ -183,9 +220,10 @@ impl<'p> Hunt<'p> {
             let choices = kernel.unusual();
             fit = self.try_all(&mut kernel, choices);
         }
-        for order in 1..=ORDERS {
-            for candidate in fit.iter().take(MOST_FIT) {
-                if self.is_over() {
+        let most = if self.explored.is_some() { 1 } else { MOST_FIT };
+        for order in 1..=self.orders {
+            for candidate in fit.iter().take(most) {
+                if self.explored.is_none() && self.is_over() {
                     break;
                 }
                 let candidate = Launched {
@@ -243,7 +281,8 @@ impl<'p> Hunt<'p> {
 
     /// Runs one launch, and takes what it shows.
     fn attempt(&mut self, kernel: &Kernel, candidate: &Launched) -> Try {
-        let Some(launch) = candidate.launch(BUDGET, &mut self.buffers) else {
+        let budget = self.explored.as_ref().map_or(BUDGET, |_| BUDGET / 16);
+        let Some(launch) = candidate.launch(budget, &mut self.buffers) else {
             self.note("its buffers cannot be made".to_owned());
             return Try::Unfit;
         };
@@ -271,10 +310,18 @@ impl<'p> Hunt<'p> {
             self.note(why);
             return outcome;
         }
+        self.fit += 1;
+        if let Some(known) = &mut self.explored {
+            for fault in faults {
+                if !known.iter().any(|old| old.repeats(&fault)) {
+                    known.push(fault);
+                }
+            }
+        }
         match stop {
             None => Try::Fit,
             Some(stop) => {
-                self.spent += BUDGET;
+                self.spent += budget;
                 self.note(explain(&stop));
                 Try::Unfit
             }

@@ -63,6 +63,13 @@ impl Machine<'_, '_> {
             Region::Elsewhere if matches!(access.space, Space::Shared | Space::Local) && address >> 57 != 0 => {
                 FaultKind::Generic { space: access.space }
             }
+            Region::Elsewhere if access.space == Space::Global => {
+                let (space, own) = Layout::locate(address);
+                match self.layout.region(space, own) {
+                    Region::Shared(symbol, _) | Region::Local(symbol, _) => FaultKind::NotGlobal { symbol },
+                    _ => return None,
+                }
+            }
             _ => return None,
         })
     }

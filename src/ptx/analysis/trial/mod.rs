@@ -98,6 +98,11 @@ pub enum FaultKind {
         /// The variable.
         symbol: SymbolId,
     },
+    /// The generic address of a variable in shared or local memory is used as one of global memory.
+    NotGlobal {
+        /// The variable.
+        symbol: SymbolId,
+    },
     /// A generic address is used as one of this space.
     Generic {
         /// The space.
@@ -113,7 +118,7 @@ impl FaultKind {
             FaultKind::Misaligned { .. } => "aligned",
             FaultKind::Underaligned { .. } => "underaligned",
             FaultKind::RawShared { .. } => "raw",
-            FaultKind::NotGeneric { .. } | FaultKind::Generic { .. } => "generic",
+            FaultKind::NotGeneric { .. } | FaultKind::NotGlobal { .. } | FaultKind::Generic { .. } => "generic",
         }
     }
 }

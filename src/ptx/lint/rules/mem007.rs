@@ -16,8 +16,8 @@ pub const RULE: Rule = Rule {
 };
 
 const EXPLANATION: &str = "\
-Finds generic accesses to the plain address of a shared or local variable, and accesses in the shared or local space to a generic
-address. The two count from different places: `cvta.shared` makes an address generic, `cvta.to.shared` makes it a shared one again.
+Finds generic accesses to the plain address of a shared or local variable, accesses in the shared or local space to a generic
+address, and accesses in the global space to the generic address of such a variable. The two count from different places: `cvta.shared` makes an address generic, `cvta.to.shared` makes it a shared one again.
 
 Fails:
 ```ptx

@@ -20,9 +20,10 @@ impl Ctx<'_> {
         }
     }
 
-    /// The same, with another code for a race.
+    /// The same, with another code for a race within the CTA.
     pub fn judge_as(&mut self, suspects: &[Suspect], block: BlockId, kind: Visit, pc: u32, code: Code) {
-        for (suspect, ..) in self.guilty(suspects, kind, false) {
+        for (suspect, found, _) in self.guilty(suspects, kind, false) {
+            let code = if found == codes::RACE006 { found } else { code };
             self.tell_race(&suspect, block, kind, pc, (code, false));
         }
     }
