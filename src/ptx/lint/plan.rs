@@ -42,6 +42,11 @@ impl Worth {
         let body = function.body.as_ref();
         body.filter(|body| function.kind == FunctionKind::Entry && body.insts.iter().any(worth))
     }
+
+    /// By how much the share of a kernel is divided: one that only calls needs less.
+    pub(super) fn divided(&self, body: &Body) -> u64 {
+        if body.insts.iter().any(is_judged) { 1 } else { 64 }
+    }
 }
 
 fn is_judged(inst: &Inst) -> bool {

@@ -97,7 +97,7 @@ pub(super) fn all(module: &Module, launch: &Launch) -> Vec<Tried> {
             continue;
         }
         // What one kernel does not need is left for the others.
-        let share = budget.saturating_sub(spent) / kernels.max(1);
+        let share = budget.saturating_sub(spent) / kernels.max(1) / worth.divided(body);
         let tried = match spent < MOST_TIMES * budget {
             true => one(&mut programs, id, function, body, launch, share, &mut spent),
             false => Some(Tried::untried(id)),

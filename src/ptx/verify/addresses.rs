@@ -2,7 +2,7 @@
 
 use super::Scope;
 use crate::ptx::diag::{Code, Diag, codes};
-use crate::ptx::ir::{Address, Base, FunctionKind, Inst, Operand, SymbolId};
+use crate::ptx::ir::{Address, Base, FunctionKind, Imm, Inst, Operand, SymbolId, SymbolKind};
 use crate::ptx::isa::Effect;
 use crate::ptx::source::Span;
 use crate::ptx::types::{Kind, Space};
@@ -11,9 +11,14 @@ use crate::ptx::types::{Kind, Space};
 pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>) {
     let mut nth = 0;
     for (at, operand) in inst.operands.iter().enumerate() {
-        let Operand::Address(address) = operand else { continue };
-        let found = finding(scope, inst, address, nth);
-        nth += 1;
+        let found = match operand {
+            Operand::Address(address) => {
+                nth += 1;
+                finding(scope, inst, address, nth - 1)
+            }
+            Operand::Symbol(symbol, by) => function_name(scope, inst, *symbol, *by),
+            _ => continue,
+        };
         if let Some((code, message, help)) = found {
             let place = scope.pieces(span).operands.get(at).copied().unwrap_or(span);
             let diag = Diag::error(code, place, message);
@@ -22,6 +27,7 @@ pub(super) fn check(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>)
     }
     wide_access(scope, inst, span, out);
     cached(scope, inst, span, out);
+    policy(scope, inst, span, out);
     generic(scope, inst, span, out);
     let narrow = inst.op.base() == "cvta" && inst.op.ty().is_some_and(|ty| ty.bits() == 32);
     if narrow && scope.environment.wide_addresses {
@@ -60,6 +66,23 @@ fn cached(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>) {
         let name = inst.op.mods().nth(at).unwrap_or("");
         let message = format!("`.{name}` is for global memory, not for `.{}`", inst.op.space.name());
         out.push(Diag::error(codes::ISA012, place, message));
+    }
+}
+
+/// The part of the accesses that a cache policy is for.
+fn policy(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>) {
+    if inst.op.base() != "createpolicy" {
+        return;
+    }
+    let fraction = match inst.operands.get(1) {
+        Some(Operand::Imm(Imm::F32(bits))) => f64::from(f32::from_bits(*bits)),
+        Some(Operand::Imm(Imm::F64(bits))) => f64::from_bits(*bits),
+        _ => return,
+    };
+    if !(fraction > 0.0 && fraction <= 1.0) {
+        let place = scope.pieces(span).operands.get(1).copied().unwrap_or(span);
+        let message = format!("the fraction of accesses is {fraction}, and it must be above 0 and at most 1");
+        out.push(Diag::error(codes::ISA015, place, message));
     }
 }
 
@@ -133,6 +156,10 @@ fn finding(scope: &Scope, inst: &Inst, address: &Address, nth: usize) -> Option<
             }
             None
         }
+        Base::Symbol(symbol) if is_function(scope, symbol) => {
+            let message = format!("`{}` is a function, and no address", scope.module.name(symbol));
+            Some((codes::ISA002, message, "name a variable or a register".into()))
+        }
         Base::Symbol(symbol) => symbol_finding(scope, inst, symbol, home_space(inst, nth)?),
         Base::Absolute => {
             let plain = matches!(inst.op.base(), "ld" | "st" | "atom" | "red" | "ldu");
@@ -142,6 +169,26 @@ fn finding(scope: &Scope, inst: &Inst, address: &Address, nth: usize) -> Option<
             })
         }
     }
+}
+
+fn is_function(scope: &Scope, symbol: SymbolId) -> bool {
+    matches!(scope.module.symbol(symbol).kind, SymbolKind::Function(_))
+}
+
+/// The name of a function or kernel as a number: it is of no space, and there is nothing behind it.
+fn function_name(scope: &Scope, inst: &Inst, symbol: SymbolId, by: i64) -> Option<(Code, String, String)> {
+    if !is_function(scope, symbol) {
+        return None;
+    }
+    let name = scope.module.name(symbol);
+    if inst.op.base() == "cvta" && !inst.op.has("to") {
+        let message = format!("`{name}` is a function and lives in no space");
+        return Some((codes::ISA012, message, "take its address by `mov.u64`".into()));
+    }
+    (by != 0).then(|| {
+        let message = format!("nothing can be added to the address of the function `{name}`");
+        (codes::ISA002, message, format!("write `{name}`"))
+    })
 }
 
 /// Whether a variable lives where the instruction looks, and may be written.

@@ -70,6 +70,48 @@ fn what_is_legal_gives_nothing() {
 }
 
 #[test]
+fn the_name_of_a_function_is_no_variable() {
+    let found = |line: &str| {
+        let text = format!(
+            ".version 9.0\n.target sm_90\n.address_size 64\n.visible .func g()\n{{\nret;\n}}\n.visible .entry h()\n{{\n\
+             .reg .b64 %rd<4>; .reg .b32 %r<4>;\n{line}\nret;\n}}\n"
+        );
+        let found = verify(&parse(&text), &text);
+        let told = found
+            .iter()
+            .map(|diag| format!("{}@{}", diag.code.id, diag.span.of(&text)));
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(found("cvta.global.u64 %rd1, g;"), ["ISA012@g"]);
+    assert_eq!(found("cvta.shared.u64 %rd1, h;"), ["ISA012@h"]);
+    assert_eq!(found("mov.u64 %rd1, h+4;"), ["ISA002@h+4"]);
+    assert_eq!(found("ld.global.u32 %r1, [g+4];"), ["ISA002@[g+4]"]);
+    assert_eq!(found("prefetch.global.L2 [g];"), ["ISA002@[g]"]);
+    for legal in ["mov.u64 %rd1, g;", "mov.u64 %rd1, h;", "cvta.to.global.u64 %rd1, g;"] {
+        assert_eq!(found(legal), [""; 0], "{legal}");
+    }
+}
+
+#[test]
+fn a_policy_is_for_some_of_the_accesses() {
+    for (fraction, legal) in [
+        ("0.0", false),
+        ("0f3FC00000", false),
+        ("1.5", false),
+        ("0.25", true),
+        ("0f3F800000", true),
+    ] {
+        let body = format!("createpolicy.fractional.L2::evict_last.b64 %rd1, {fraction};");
+        let wanted = if legal {
+            Vec::new()
+        } else {
+            vec![format!("ISA015@{fraction}")]
+        };
+        assert_eq!(findings("9.0", "sm_90", &body), wanted);
+    }
+}
+
+#[test]
 fn a_gate_is_told_once() {
     let body = "add.rn.f32x2 %rd1, %rd2, %rd3; add.rn.f32x2 %rd1, %rd2, %rd3;";
     assert_eq!(findings("8.0", "sm_90", body).len(), 1);
