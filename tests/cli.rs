@@ -19,6 +19,9 @@ mod explain;
 mod fmt;
 #[path = "cli/formats.rs"]
 mod formats;
+#[cfg(target_os = "linux")]
+#[path = "cli/interrupts.rs"]
+mod interrupts;
 #[path = "cli/json.rs"]
 mod json;
 #[path = "cli/origins.rs"]

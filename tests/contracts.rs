@@ -29,6 +29,7 @@ fn settings() -> Settings {
         schedules: if full { 8 } else { 2 },
         cases: if full { 4 } else { 1 },
         budget: 1 << 32,
+        watch: None,
     }
 }
 

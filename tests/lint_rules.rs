@@ -6,8 +6,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use ptxgen::ptx::diag::{Applicability, Diag};
-use ptxgen::ptx::lint::{Launch, Options, RULES, Selection, apply_fixes, lint_with};
+use ptxgen::ptx::diag::{Applicability, Diag, Level};
+use ptxgen::ptx::lint::{Given, Launch, Options, RULES, Selection, apply_fixes, lint, lint_with};
 use ptxgen::ptx::parse::parse;
 use ptxgen::ptx::source::Source;
 use std::path::Path;
@@ -177,4 +177,36 @@ fn repairs_cure_what_they_are_for() {
         repaired.push(rule.code.id);
     }
     assert_eq!(repaired, ["BAR002", "BAR011", "BAR019", "LINT001", "MEM011", "WARP006"]);
+}
+
+/// What a parameter is said to hold decides barriers under it: who comes to them, and how often.
+#[test]
+fn parameters_that_are_known() {
+    let text = include_str!("fixtures/strided_loop.ptx");
+    let codes = |params: &[(&str, u64)]| -> Vec<(&str, Level)> {
+        let params = params.iter().map(|(name, value)| Given {
+            name: (*name).to_owned(),
+            value: *value,
+        });
+        let launch = Launch {
+            block: Some([64, 1, 1]),
+            params: params.collect(),
+            ..Launch::default()
+        };
+        let report = lint(&parse(text), text, &launch);
+        report.findings.iter().map(|diag| (diag.code.id, diag.level)).collect()
+    };
+    let open = [("BAR001", Level::Error), ("BAR004", Level::Warning)];
+    assert_eq!(codes(&[]), open);
+    assert_eq!(codes(&[("another", 128)]), open);
+    // As many rounds for each thread, and none that stays away.
+    assert_eq!(codes(&[("n", 128)]), []);
+    assert_eq!(codes(&[("1", 128)]), []);
+    assert_eq!(codes(&[("n", 128), ("1", 100)]), []);
+    // One round more for some lanes of a warp; for one of the two warps.
+    assert_eq!(codes(&[("n", 100)]), [("BAR004", Level::Error)]);
+    assert_eq!(
+        codes(&[("n", 32)]),
+        [("BAR001", Level::Warning), ("BAR004", Level::Warning)]
+    );
 }

@@ -9,16 +9,8 @@ use ptxgen::ptx::parse::parse;
 use std::fs;
 use std::path::Path;
 
-/// What is not found though the launch is given: a wait that covers one group too few in its first round only.
-const MISSED: [&str; 1] = ["cpasync_wait_too_few"];
-
-/// What is not found without a launch: other numbers of threads than those tried, or a grid that must be known.
-const MISSED_BLIND: [&str; 4] = [
-    "atomic_scope_block_on_global",
-    "big_block_small_tile",
-    "cpasync_wait_too_few",
-    "gridwide_no_sync",
-];
+/// What is not found, with the launch or without: a thread overwrites its own place while others, led there by data, read it.
+const MISSED: [&str; 1] = ["indigo_pathcomp"];
 
 struct Case {
     name: String,
@@ -73,7 +65,7 @@ fn tells_of_race(diag: &Diag) -> bool {
     groups.iter().any(|group| diag.code.id.starts_with(group)) && !["RACE013", "BAR005"].contains(&diag.code.id)
 }
 
-fn check(blind: bool, missed: &[&str]) {
+fn check(blind: bool) {
     let mut problems = Vec::new();
     for case in cases() {
         let launch = if blind { Launch::default() } else { case.launch.clone() };
@@ -90,7 +82,7 @@ fn check(blind: bool, missed: &[&str]) {
             problems.push(format!("{} is right, and gives {said:?}", case.name));
         }
         let found = found.iter().any(tells_of_race);
-        if case.races && found == missed.contains(&case.name.as_str()) {
+        if case.races && found == MISSED.contains(&case.name.as_str()) {
             problems.push(format!("{} races; found: {found}; {said:?}", case.name));
         }
     }
@@ -99,12 +91,12 @@ fn check(blind: bool, missed: &[&str]) {
 
 #[test]
 fn with_the_launch() {
-    check(false, &MISSED);
+    check(false);
 }
 
 #[test]
 fn without_the_launch() {
-    check(true, &MISSED_BLIND);
+    check(true);
 }
 
 #[test]
@@ -118,17 +110,22 @@ fn there_are_enough_of_both() {
     );
 }
 
-/// With the launch, most are more than information.
+/// Most are more than information, with the launch and without.
 #[test]
 fn most_are_told_as_faults() {
     let cases = cases();
-    let loud = |case: &&Case| {
-        let found = findings(case, &case.launch);
-        found.iter().any(|diag| diag.level < Level::Info && tells_of_race(diag))
+    let faulty: Vec<&Case> = cases.iter().filter(|case| case.races).collect();
+    let told = |launch: &dyn Fn(&Case) -> Launch| {
+        let loud = |case: &&&Case| {
+            let found = findings(case, &launch(case));
+            found.iter().any(|diag| diag.level < Level::Info && tells_of_race(diag))
+        };
+        faulty.iter().filter(loud).count()
     };
-    let faulty = || cases.iter().filter(|case| case.races);
-    let told = faulty().filter(loud).count();
-    assert!(told * 100 >= faulty().count() * 90, "{told} of {}", faulty().count());
+    let with = told(&|case| case.launch.clone());
+    assert!(with * 100 >= faulty.len() * 90, "{with} of {}", faulty.len());
+    let without = told(&|_| Launch::default());
+    assert!(without * 100 >= faulty.len() * 80, "{without} of {}", faulty.len());
 }
 
 /// What a parameter holds decides whether threads meet.

@@ -4,12 +4,13 @@
 
 use ptxgen::ptx::diag::{Applicability, Diag};
 use ptxgen::ptx::format::{format, is_harmless};
-use ptxgen::ptx::ir::Header;
+use ptxgen::ptx::ir::{FunctionKind, Header};
 use ptxgen::ptx::lint::{Launch, Options, Selection, apply_fixes, fingerprints, lint_with};
 use ptxgen::ptx::listing::{is_listing, modules};
 use ptxgen::ptx::needs::{Needs, conflict, least};
 use ptxgen::ptx::parse::{Parsed, parse as read, parse_fragment, pieces, tokens};
 use ptxgen::ptx::print::{Notes, print as write};
+use ptxgen::ptx::sim::{self as simulator, Arg, Buffer, Data, TensorMap};
 use ptxgen::ptx::source::Span;
 use ptxgen::ptx::verify::verify as check;
 
@@ -26,6 +27,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("lint", lint),
     ("fragment", fragment),
     ("needs", needs),
+    ("sim", sim),
 ];
 
 /// A span lies in the text, on character boundaries.
@@ -215,4 +217,70 @@ pub fn needs(text: &str) -> bool {
         conflict(&all);
     }
     parsed.diags.is_empty()
+}
+
+/// Every kernel runs, is refused or is stopped, legal or not, and it is the same every time. A text exercises this if a kernel comes to
+/// its end.
+pub fn sim(text: &str) -> bool {
+    let parsed = read(text);
+    let module = &parsed.module;
+    let kernels = module
+        .functions
+        .iter()
+        .filter(|function| function.kind == FunctionKind::Entry && function.body.is_some());
+    let mut ended = false;
+    for kernel in kernels.take(2) {
+        let name = module.name(kernel.symbol);
+        let Ok(program) = simulator::prepare(module, name, 64) else {
+            continue;
+        };
+        let args = simulator::params(&program).map(|(_, _, size)| argument(size)).collect();
+        let launch = simulator::Launch {
+            grid: [2, 1, 1],
+            block: [48, 1, 1],
+            dynamic_shared: 64,
+            args,
+            options: simulator::Options {
+                budget: 1 << 14,
+                schedule: text.len() as u64 % 3,
+                cluster: [1 + text.len() as u32 % 2, 1, 1],
+                ..simulator::Options::default()
+            },
+        };
+        let run = || match simulator::run_prepared(module, name, &program, &launch) {
+            Ok(outcome) => (None, outcome.faults, outcome.buffers),
+            Err(stopped) => (Some(stopped.stop), stopped.faults, Vec::new()),
+        };
+        let (first, second) = (run(), run());
+        assert_eq!(first.0, second.0);
+        assert!(first.1 == second.1, "other faults");
+        assert!(first.2 == second.2, "other results");
+        ended |= first.0.is_none();
+    }
+    ended
+}
+
+/// Something that fits a parameter: addresses lead to buffers, and structures of the size of a tensor map are one.
+fn argument(size: u64) -> Arg {
+    let buffer = || Buffer {
+        name: String::new(),
+        bytes: (0..=255).cycle().take(1024).collect(),
+        unwritten: false,
+    };
+    match size {
+        8 => Arg::Buffer(buffer()),
+        128 => Arg::TensorMap(
+            TensorMap {
+                element: 7,
+                dims: vec![16, 16],
+                strides: vec![64],
+                size: vec![8, 4],
+                steps: vec![1, 1],
+                swizzle: 1,
+                nan: false,
+            },
+            Data::Own(buffer()),
+        ),
+        _ => Arg::Bytes(vec![1; usize::try_from(size).unwrap_or(0).min(1 << 20)]),
+    }
 }

@@ -8,6 +8,7 @@ mod explain;
 mod fmt;
 mod fragment;
 mod input;
+mod interrupt;
 mod launch;
 mod lint;
 mod list;
@@ -32,6 +33,8 @@ pub enum Outcome {
     Findings,
     /// Some of the work could not be done; what and why has been said already.
     Failed,
+    /// Ended by Ctrl-C before it was done.
+    Interrupted,
 }
 
 impl Outcome {
@@ -41,6 +44,8 @@ impl Outcome {
             Outcome::Clean => 0,
             Outcome::Findings => 1,
             Outcome::Failed => 2,
+            // As shells say of a program that this signal has ended: 128 and the signal's number.
+            Outcome::Interrupted => 130,
         }
     }
 }
@@ -144,5 +149,6 @@ mod tests {
     #[test]
     fn worse_outcomes_are_greater() {
         assert!(Outcome::Clean < Outcome::Findings && Outcome::Findings < Outcome::Failed);
+        assert!(Outcome::Failed < Outcome::Interrupted);
     }
 }

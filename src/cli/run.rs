@@ -4,24 +4,28 @@ mod args;
 mod dump;
 pub(super) mod faults;
 mod npy;
+mod precision;
 mod profile;
+mod progress;
 mod schedules;
+mod tensor;
 
 use super::fragment::HeaderArgs;
 use super::launch::{self, Size};
 use super::report::{Format, Linted, Run};
-use super::{Outcome, output};
+use super::{Outcome, interrupt, output};
 use crate::ptx::diag::Level;
 use crate::ptx::ir::{FunctionKind, Module};
 use crate::ptx::lint::{self, KernelStatus, Origins, Report};
 use crate::ptx::parse::Parsed;
 use crate::ptx::sim::program::Program;
-use crate::ptx::sim::{self, Launch, Options};
+use crate::ptx::sim::{self, Launch, Options, Stop, Stopped, Watch};
 use crate::ptx::source::Source;
 use crate::ptx::verify;
 use anyhow::{Context, bail};
 use args::{ArgSpec, Spot};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -44,12 +48,17 @@ Arguments, one for each parameter, in order:
   buf:rand=TYPE:COUNT:SEED                  random numbers: f16 bf16 f32 f64
                                             between -1 and 1, integers any
   buf:cycle=TYPE:COUNT:N                    0, 1, ... N-1, over and over
+  tensormap:TYPE:DIMS:BOX[:OPTION...]=BUF   a tensor map over buf:... or arg:N, the
+                                            innermost dimension first; options:
+                                            swizzle32, swizzle64, swizzle128, nan,
+                                            strides256x4096 (bytes), steps1x2
 
 Exit status:
   0  the kernel ran, and nothing is wrong with it
   1  it has a fault: out of bounds, a race, a deadlock, ...
   2  it could not be run: wrong arguments, an instruction that is not
      supported, a budget that is used up
+  130  Ctrl-C ended it: what was known by then is shown, no file is written
 
 Findings, dumps and what the kernel prints go to standard output, the summary to
 standard error. The same arguments give the same result on every machine.";
@@ -114,6 +123,10 @@ pub struct Args {
     #[arg(long)]
     profile: bool,
 
+    /// Carry an f64 beside every f32, and say where the error jumps and how large it is in each buffer
+    #[arg(long)]
+    precision: bool,
+
     /// How findings are shown
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -142,40 +155,97 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     };
     let module = &subject.parsed.module;
     let kernel = kernel(module, args)?;
-    let launch = launch(module, &kernel, args)?;
+    let mut launch = launch(module, &kernel, args)?;
     let program = sim::prepare(module, &kernel, args.dynamic_shared).map_err(|stop| anyhow::anyhow!("{stop}"))?;
     check_params(&kernel, &program, args)?;
+    // Until here there is nothing to show, and Ctrl-C ends the program as ever.
+    let watch = Arc::new(Watch::new(interrupt::flag()));
+    launch.options.watch = Some(Arc::clone(&watch));
+    let ctas: u64 = launch.grid.iter().map(|count| u64::from(*count)).product();
+    let bar = progress::bar(&watch, ctas.saturating_mul(args.schedules));
     let runs = schedules::run(module, &kernel, &program, &launch, args.schedules, args.seed);
-    let result = match runs {
-        Ok(result) => result,
-        Err(stopped) => {
-            let shown = faults::findings(&subject, &stopped.faults);
-            output::print(&finish(&subject, &kernel, shown).render(args.format)?)?;
-            output::complain_of(subject.source.name(), &faults::explain(&subject, &stopped.stop));
-            return Ok(Outcome::Failed);
-        }
-    };
-    let mut findings = faults::findings(&subject, &result.outcome.faults);
-    findings.extend(schedules::differences(&subject, &kernel, &result));
-    for out in &args.out {
-        out.write(&program, &result.outcome)?;
+    bar.finish_and_clear();
+    match runs {
+        Ok(result) => show(&subject, &kernel, &program, &result, args),
+        Err(stopped) => show_stopped(&subject, &kernel, &program, &stopped, args),
     }
-    let report = finish(&subject, &kernel, findings);
-    let outcome = report.outcome();
+}
+
+/// Shows and writes what the runs came to.
+fn show(
+    subject: &Subject,
+    kernel: &str,
+    program: &Program,
+    result: &schedules::Result,
+    args: &Args,
+) -> anyhow::Result<Outcome> {
+    let mut findings = faults::findings(subject, &result.outcome.faults);
+    findings.extend(schedules::differences(subject, kernel, result));
+    for out in args.out.iter().filter(|_| !result.interrupted) {
+        out.write(program, &result.outcome)?;
+    }
+    let report = finish(subject, kernel, findings);
     match args.format {
-        Format::Json => output::print(&dump::json(&subject, &program, &report, &result, args)?)?,
+        Format::Json => output::print(&dump::json(subject, program, &report, result, args)?)?,
         format => {
-            let text = dump::text(&subject, &program, &result, args)?;
+            let text = dump::text(subject, program, result, args)?;
             if matches!(format, Format::Sarif | Format::Github) {
                 output::print(&report.render(format)?)?;
                 output::note(text.trim_end());
             } else {
                 output::print(&(report.render(format)? + &text))?;
             }
-            output::note(&summary(&kernel, &report, &result));
+            output::note(&summary(kernel, &report, result));
         }
     }
-    Ok(outcome)
+    if result.interrupted {
+        output::complain(&format!(
+            "interrupted: this is of {} of {} orders{}",
+            result.runs,
+            args.schedules,
+            unwritten(args)
+        ));
+        return Ok(Outcome::Interrupted);
+    }
+    Ok(report.outcome())
+}
+
+/// Shows what was known when a run stopped.
+fn show_stopped(
+    subject: &Subject,
+    kernel: &str,
+    program: &Program,
+    stopped: &Stopped,
+    args: &Args,
+) -> anyhow::Result<Outcome> {
+    let shown = faults::findings(subject, &stopped.faults);
+    let report = finish(subject, kernel, shown);
+    let text = match args.format {
+        Format::Json => dump::partial_json(subject, program, &report, stopped, args)?,
+        Format::Human | Format::Short => report.render(args.format)? + &dump::partial(subject, program, stopped, args),
+        format => report.render(format)?,
+    };
+    output::print(&text)?;
+    let why = faults::explain(subject, &stopped.stop);
+    if !matches!(stopped.stop, Stop::Interrupted(_)) {
+        output::complain_of(subject.source.name(), &why);
+        return Ok(Outcome::Failed);
+    }
+    let count = stopped.stats.thread_instructions;
+    let why = format!(
+        "{why}, after {count} thread instructions: what is shown is of those{}",
+        unwritten(args)
+    );
+    output::complain_of(subject.source.name(), &why);
+    Ok(Outcome::Interrupted)
+}
+
+/// What else an interrupted run has to say of the files that were asked for.
+fn unwritten(args: &Args) -> &'static str {
+    match args.out.is_empty() {
+        true => "",
+        false => ", and no file was written",
+    }
 }
 
 /// Reads and checks the file. The inner error is a report, ready to be shown.
@@ -285,6 +355,7 @@ fn launch(module: &Module, kernel: &str, args: &Args) -> anyhow::Result<Launch> 
             budget: args.budget,
             profile: args.profile,
             trace: args.trace,
+            precision: args.precision,
             cluster: args.cluster.map_or([1, 1, 1], Size::get),
             ..Options::default()
         },

@@ -6,17 +6,18 @@ use super::fragment::HeaderArgs;
 use super::params::ParamFlags;
 use super::report::{Format, Run};
 use super::run::{self, Subject};
-use super::{Outcome, emit, input, output};
+use super::{Outcome, emit, input, interrupt, output};
 use crate::kernels::contract::judge::{self, Proof, Settings};
 use crate::kernels::contract::{self, Contract, plan, reference::Shape};
 use crate::kernels::{self, Values, spec};
 use crate::ptx::parse;
-use crate::ptx::sim::Fault;
+use crate::ptx::sim::{Fault, Watch};
 use crate::ptx::source::Source;
 use crate::ptx::target::Target;
 use anyhow::{Context, anyhow, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -30,6 +31,7 @@ Exit status:
   1  a claim is broken, or a kernel has a fault
   2  something could not be tried: wrong arguments or contract, an
      instruction that is not supported, a budget that is used up
+  130  Ctrl-C ended it: what was tried by then is shown
 
 Each case runs in the simulator with every check on, as `ptxgen run` does, and is
 compared with a reference in f64. The contracts of the kernels here are in
@@ -112,6 +114,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         schedules: args.schedules,
         cases: args.cases,
         budget: args.budget,
+        watch: Some(Arc::new(Watch::new(interrupt::flag()))),
     };
     let count: usize = cases
         .iter()
@@ -141,6 +144,14 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             output::print(&report.render(args.format)?)?;
             output::note(table.trim_end());
         }
+    }
+    let left: u64 = proofs.iter().map(|proof| proof.left).sum();
+    if left > 0 {
+        let done = count as u64 - left;
+        output::complain(&format!(
+            "interrupted: {done} of {count} cases were tried, and what holds, holds in those"
+        ));
+        return Ok(Outcome::Interrupted);
     }
     Ok(tried
         .iter()

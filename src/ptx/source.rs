@@ -42,7 +42,7 @@ pub struct Position {
 
 /// Byte offsets at which the lines of a text start.
 pub fn line_starts(text: &str) -> Vec<u32> {
-    let newlines = text.match_indices('\n').map(|(at, _)| at as u32 + 1);
+    let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at as u32 + 1);
     std::iter::once(0).chain(newlines).collect()
 }
 

@@ -54,6 +54,7 @@ const OUTSIDE: &[&str] = &[
     "ignore",
     "globset",
     "indicatif",
+    "signal_hook",
     "print!",
     "println!",
     "eprint!",

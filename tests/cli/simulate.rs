@@ -125,12 +125,12 @@ fn what_is_not_supported_and_what_is_illegal_are_not_run() {
     assert!(err(&output).contains("nothing was run"), "{}", err(&output));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.ptx");
-    let text = ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\n tcgen05.fence::before_thread_sync;\n ret;\n}\n";
+    let text = ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{ .reg .b32 %r1; mov.b32 %r1, 0;\n tcgen05.shift.cta_group::1.down [%r1];\n ret;\n}\n";
     fs::write(&path, text).unwrap();
     let output = ptxgen(&["run", path.to_str().unwrap(), "--grid", "1", "--block", "128"]);
     assert_eq!(status(&output), 2);
     assert!(
-        err(&output).contains("unsupported: `tcgen05.fence::before_thread_sync`") && err(&output).contains("at 6:2"),
+        err(&output).contains("unsupported: `tcgen05.shift.cta_group::1.down`") && err(&output).contains("at 6:2"),
         "{}",
         err(&output)
     );
@@ -189,4 +189,74 @@ fn traces_and_profiles_show_each_instruction() {
     assert_eq!(words, ["27", "32", "1000", "31.2", "3.9"], "{line}");
     let output = add("buf:zero=4000", &["--trace"]);
     assert!(out(&output).starts_with("cta 0,0,0 warp 0 lanes ffffffff line 10: ld.param.u64 %rd1, [a]\n"));
+}
+
+#[test]
+fn precision_names_the_instruction_that_loses_it() {
+    let args = [
+        "run",
+        "tests/fixtures/sim/precision.ptx",
+        "--grid",
+        "1",
+        "--block",
+        "32",
+        "--arg",
+        "buf:rand=f32:32:1",
+        "--arg",
+        "buf:zero=128",
+        "--arg",
+        "buf:zero=128",
+        "--precision",
+    ];
+    let output = ptxgen(&args);
+    assert_eq!(status(&output), 0, "{}", err(&output));
+    // x is between -1 and 1, and an f32 has no room for it beside 2^24.
+    let lost = "precision: the error jumps first at line 22: sub.f32 %f3, %f3, 0f4B800000\n";
+    assert!(out(&output).starts_with(lost), "{}", out(&output));
+    let json: Value = serde_json::from_str(&out(&ptxgen(&[&args[..], &["--format", "json"]].concat()))).unwrap();
+    assert_eq!(
+        violations(&schema("run"), &schema("run"), &json, "$"),
+        Vec::<String>::new()
+    );
+    let found = &json["precision"];
+    assert_eq!((&found["jumps"], &found["first_jump"]["line"]), (&1.into(), &22.into()));
+    // The other way goes through shared memory, a move and a shuffle, and loses nothing.
+    let errors = [0, 1].map(|at| found["buffers"][at]["error"].as_f64().unwrap());
+    assert!(errors[0] >= 0.5 && errors[1] > 0.0 && errors[1] < 3e-7, "{errors:?}");
+    assert_eq!(found["buffers"][1]["followed"], 32);
+    let plain = ptxgen(&args[..args.len() - 1]);
+    assert_eq!(out(&plain), "");
+}
+
+/// A tensor map is made as the host would make it; what is outside of the tensor is zero.
+#[test]
+fn a_tensor_map_is_an_argument() {
+    let words: String = (0..64u32)
+        .flat_map(u32::to_le_bytes)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let map = format!("tensormap:u32:16x4:32x8:swizzle128=buf:hex={words}");
+    let run = |map: &str| {
+        ptxgen(&[
+            "run",
+            "tests/fixtures/tensor.ptx",
+            "--grid",
+            "1",
+            "--arg",
+            map,
+            "--arg",
+            "buf:uninit=32",
+            "--dump",
+            "1:u32",
+        ])
+    };
+    let output = run(&map);
+    assert_eq!(status(&output), 0, "{}", err(&output));
+    let shown = out(&output);
+    for number in ["24", "40", "56"] {
+        assert!(shown.contains(number), "{shown}");
+    }
+    let output = run("tensormap:u32:16x4:16x8:swizzle128=buf:zero=256");
+    assert_eq!(status(&output), 2);
+    assert!(err(&output).contains("128 bytes"), "{}", err(&output));
 }

@@ -103,3 +103,30 @@ fn a_contract_that_does_not_fit_its_reference_is_no_pass() {
         "buffer `x` has 8 elements; `x` of `softmax` has rows * columns = 6"
     );
 }
+
+/// Inputs and outputs by tensor maps; a fence that is missing is a fault.
+#[test]
+fn tensor_maps_are_arguments() {
+    let contract = read(include_str!("tiles.yaml")).unwrap();
+    let text = include_str!("tiles.ptx");
+    let proof = prove(&contract, text);
+    assert_eq!(broken(&contract, &proof), [""; 0], "{:?}", proof.verdicts);
+    let unfenced = text.replace("fence.proxy.async.shared::cta;", "");
+    assert_eq!(broken(&contract, &prove(&contract, &unfenced)), ["no-fault"]);
+    let elsewhere = text.replace("[%rd2, {%r4, %r5}], [%r1]", "[%rd2, {%r5, %r4}], [%r1]");
+    let found = broken(&contract, &prove(&contract, &elsewhere));
+    assert!(found.contains(&"TILES-001".to_owned()), "{found:?}");
+}
+
+#[test]
+fn what_is_wrong_with_tensor_maps_is_said() {
+    let yaml = include_str!("tiles.yaml");
+    let error = |from: &str, to: &str| read(&yaml.replace(from, to)).unwrap_err().to_string();
+    assert!(error("over: x,", "over: y,").contains("no buffer `y`"));
+    assert!(error("swizzle: 128 }", "swizzle: 48 }").contains("128"));
+    let parsed = parse(include_str!("tiles.ptx"));
+    let narrow = read(&yaml.replace("box: [8, 32]", "box: [8, 16]")).unwrap();
+    let modules = vec![&parsed.module; narrow.shapes.len()];
+    let proof = judge::prove(&narrow, &modules, &settings(), &|| {});
+    assert!(format!("{proof:?}").contains("64 bytes"), "{proof:?}");
+}

@@ -96,16 +96,18 @@ fn plan(text: &str) -> Plan {
 }
 
 fn run(text: &str, plan: &Plan, schedule: u64) -> Result<Outcome, Stopped> {
+    in_parts(text, plan, schedule, 1)
+}
+
+/// Runs it in so many parts, one after another.
+fn in_parts(text: &str, plan: &Plan, schedule: u64, parts: usize) -> Result<Outcome, Stopped> {
     let parsed = parse(text);
     assert!(parsed.diags.is_empty(), "{:?}", parsed.diags);
-    let mut entries = parsed
-        .module
-        .functions
-        .iter()
-        .filter(|function| function.body.is_some());
+    let module = &parsed.module;
+    let mut entries = module.functions.iter().filter(|function| function.body.is_some());
     let kernel = entries
         .next_back()
-        .map(|function| parsed.module.name(function.symbol))
+        .map(|function| module.name(function.symbol))
         .unwrap();
     let launch = Launch {
         grid: plan.grid,
@@ -115,10 +117,14 @@ fn run(text: &str, plan: &Plan, schedule: u64) -> Result<Outcome, Stopped> {
         options: Options {
             schedule,
             budget: 1 << 24,
+            profile: parts > 1 || plan.grid != [1; 3],
             ..Options::default()
         },
     };
-    sim::run(&parsed.module, kernel, &launch)
+    let program = sim::prepare(module, kernel, plan.shared)?;
+    sim::run_in_parts(module, kernel, &program, &launch, parts, &|count, work| {
+        (0..count).map(work).collect()
+    })
 }
 
 /// What is wrong with one run of a fixture.
@@ -213,4 +219,31 @@ pub fn all() -> Vec<(String, String, Vec<Fault>)> {
         found.push((file.file_name().unwrap().to_string_lossy().into_owned(), text, faults));
     }
     found
+}
+
+/// A grid that is run in parts comes to what it comes to in one piece, whatever is wrong with it.
+#[test]
+fn parts_come_to_the_same() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sim");
+    let mut count = 0;
+    for file in fs::read_dir(folder).unwrap() {
+        let file = file.unwrap().path();
+        let text = fs::read_to_string(&file).unwrap();
+        let mut plan = plan(&text);
+        if plan.grid == [0; 3] {
+            continue;
+        }
+        // Where there was one CTA, several write to the same places now.
+        plan.grid[0] = plan.grid[0].max(4);
+        let told = |outcome: Result<Outcome, Stopped>| match outcome {
+            Ok(outcome) => format!("{outcome:?}"),
+            Err(stopped) => format!("{stopped:?}"),
+        };
+        let whole = told(in_parts(&text, &plan, 0, 1));
+        for parts in [2, 3] {
+            assert_eq!(told(in_parts(&text, &plan, 0, parts)), whole, "{}", file.display());
+        }
+        count += 1;
+    }
+    assert!(count >= 20, "only {count} fixtures");
 }

@@ -3,7 +3,7 @@
 use super::npy;
 use crate::cli::{input, output};
 use crate::ptx::num::convert::Convert;
-use crate::ptx::sim::{Arg, Buffer, Fill};
+use crate::ptx::sim::{Arg, Buffer, Data, Fill, TensorMap};
 use crate::ptx::types::{Kind, Type};
 use anyhow::{Context, bail};
 use std::fmt;
@@ -26,6 +26,10 @@ enum What {
     Unwritten(u64),
     Hex(Vec<u8>),
     File(String),
+    /// A tensor in a buffer of its own.
+    Tensor(TensorMap, Box<ArgSpec>),
+    /// A tensor in the buffer of another argument.
+    TensorOf(TensorMap, usize),
 }
 
 impl fmt::Display for ArgSpec {
@@ -51,6 +55,7 @@ impl ArgSpec {
             "buf:rand" => What::Fill(random(value)?),
             "buf:cycle" => What::Fill(cycle(value)?),
             "bytes" => What::Bytes(hex(value)?),
+            kind if kind.starts_with("tensormap:") => tensor(kind, value)?,
             kind if kind.starts_with("buf:") => {
                 return Err(format!(
                     "`{kind}` is no buffer; there are buf:zero, buf:uninit, buf:hex, buf:file, buf:rand, buf:cycle"
@@ -79,6 +84,11 @@ impl ArgSpec {
     pub fn make(&self) -> anyhow::Result<Arg> {
         let bytes = match &self.what {
             What::Bytes(bytes) => return Ok(Arg::Bytes(bytes.clone())),
+            What::TensorOf(map, other) => return Ok(Arg::TensorMap(map.clone(), Data::Of(*other))),
+            What::Tensor(map, spec) => match spec.make()? {
+                Arg::Buffer(buffer) => return Ok(Arg::TensorMap(map.clone(), Data::Own(buffer))),
+                _ => bail!("{self}: the tensor must lie in a buffer"),
+            },
             What::Fill(fill) => fill.bytes().with_context(|| format!("{fill} cannot be made"))?,
             What::Unwritten(len) => vec![0; usize::try_from(*len)?],
             What::Hex(bytes) => bytes.clone(),
@@ -90,6 +100,20 @@ impl ArgSpec {
             unwritten: matches!(self.what, What::Unwritten(_)),
         }))
     }
+}
+
+fn tensor(kind: &str, value: &str) -> Result<What, String> {
+    let map = super::tensor::read(kind)?;
+    if let Some(other) = value.strip_prefix("arg:") {
+        let other = other
+            .parse()
+            .map_err(|_| format!("`{other}` is no number of an argument"))?;
+        return Ok(What::TensorOf(map, other));
+    }
+    if !value.starts_with("buf:") {
+        return Err(format!("a tensor lies in buf:... or arg:N, not in `{value}`"));
+    }
+    Ok(What::Tensor(map, Box::new(ArgSpec::read(value)?)))
 }
 
 fn length(text: &str) -> Result<u64, String> {
@@ -167,7 +191,7 @@ fn parse_int(text: &str) -> Option<i128> {
 
 fn number(kind: &str, text: &str) -> Result<Vec<u8>, String> {
     let ty = Type::from_name(kind).filter(|ty| is_plain(*ty));
-    let ty = ty.ok_or_else(|| format!("`{kind}` is no type of an argument; there are u8 to u64, s8 to s64, b8 to b64, f16, bf16, f32, f64, bytes, buf:..."))?;
+    let ty = ty.ok_or_else(|| format!("`{kind}` is no type of an argument; there are u8 to u64, s8 to s64, b8 to b64, f16, bf16, f32, f64, bytes, buf:..., tensormap:..."))?;
     let len = ty.bytes() as usize;
     let bits = match ty.kind() {
         Kind::Float => {
@@ -273,7 +297,8 @@ mod tests {
     fn bytes(text: &str) -> Vec<u8> {
         match ArgSpec::read(text).unwrap().make().unwrap() {
             Arg::Bytes(bytes) => bytes,
-            Arg::Buffer(buffer) => buffer.bytes,
+            Arg::Buffer(buffer) | Arg::TensorMap(_, Data::Own(buffer)) => buffer.bytes,
+            Arg::TensorMap(..) => Vec::new(),
         }
     }
 
@@ -301,6 +326,8 @@ mod tests {
         assert!(error("buf:ones=5").contains("buf:zero"));
         assert!(error("buf:hex=123").contains("pairs"));
         assert!(error("buf:rand=f32:4").contains("SEED"));
+        assert!(error("tensormap:f16:64x8:64x8=u32=5").contains("arg:N"));
+        assert!(error("tensormap:f16:64x8:64x8=arg:x").contains("no number"));
         assert!(error("buf:cycle=u32:4:0").contains("at least 1"));
         assert!(error("buf:rand=f64:99999999999:1").contains("too long"));
         assert!(error("buf:zero=-1").contains("bytes"));

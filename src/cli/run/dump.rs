@@ -1,12 +1,12 @@
 //! What a run leaves: buffers to look at, files, and the JSON document.
 
 use super::args::Spot;
-use super::{Args, Subject, profile, schedules};
+use super::{Args, Subject, precision, profile, schedules};
 use crate::cli::output;
 use crate::cli::report::{Format, Run};
 use crate::ptx::num::convert::Convert;
 use crate::ptx::sim::program::Program;
-use crate::ptx::sim::{self, Outcome, Written};
+use crate::ptx::sim::{self, Outcome, Precision, Stats, Stopped, Written};
 use crate::ptx::types::{Kind, Type};
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
@@ -101,10 +101,26 @@ pub fn text(subject: &Subject, program: &Program, result: &schedules::Result, ar
         let name = sim::params(program).nth(at).map_or("", |(name, ..)| name);
         let _ = writeln!(out, "{at} {name}: {}", elements(buffer, spot).join(" "));
     }
+    if let Some(found) = &result.outcome.precision {
+        out.push_str(&precision::text(subject, program, found));
+    }
     if args.profile {
         out.push_str(&profile::table(subject, program, &result.outcome.stats));
     }
     Ok(out)
+}
+
+/// What a run that stopped had come to: trace, what the kernel had printed, profile.
+pub fn partial(subject: &Subject, program: &Program, stopped: &Stopped, args: &Args) -> String {
+    let mut out = String::new();
+    if args.trace {
+        out.push_str(&profile::trace(subject, &stopped.stats.trace));
+    }
+    out.push_str(&stopped.printed);
+    if args.profile {
+        out.push_str(&profile::table(subject, program, &stopped.stats));
+    }
+    out
 }
 
 /// The whole as one JSON document.
@@ -118,7 +134,6 @@ pub fn json(
     result: &schedules::Result,
     args: &Args,
 ) -> anyhow::Result<String> {
-    let lint: Value = serde_json::from_str(&report.render(Format::Json)?)?;
     let outcome = &result.outcome;
     let mut dumps = Vec::new();
     for spot in &args.dump {
@@ -129,18 +144,75 @@ pub fn json(
             "values": elements(buffer, spot),
         }));
     }
-    let mut document = json!({
-        "schema": 1,
-        "findings": lint.get("findings").context("a report without findings")?,
-        "kernels": lint.get("kernels").context("a report without kernels")?,
-        "runs": result.runs,
-        "thread_instructions": outcome.stats.thread_instructions,
-        "warp_instructions": outcome.stats.warp_instructions,
-        "printed": outcome.printed,
-        "dumps": dumps,
-    });
-    if args.profile {
-        document["profile"] = profile::json(subject, program, &outcome.stats);
+    let told = Told {
+        runs: result.runs,
+        printed: &outcome.printed,
+        stats: &outcome.stats,
+        partial: result.interrupted,
+        precision: outcome.precision.as_ref(),
+    };
+    told.json(subject, program, report, dumps, args)
+}
+
+/// The same of a run that stopped.
+///
+/// # Errors
+/// If JSON cannot be made.
+pub fn partial_json(
+    subject: &Subject,
+    program: &Program,
+    report: &Run,
+    stopped: &Stopped,
+    args: &Args,
+) -> anyhow::Result<String> {
+    let told = Told {
+        runs: 0,
+        printed: &stopped.printed,
+        stats: &stopped.stats,
+        partial: true,
+        precision: None,
+    };
+    told.json(subject, program, report, Vec::new(), args)
+}
+
+/// What there is to tell beside findings and buffers.
+struct Told<'a> {
+    runs: u64,
+    printed: &'a str,
+    stats: &'a Stats,
+    partial: bool,
+    precision: Option<&'a Precision>,
+}
+
+impl Told<'_> {
+    fn json(
+        &self,
+        subject: &Subject,
+        program: &Program,
+        report: &Run,
+        dumps: Vec<Value>,
+        args: &Args,
+    ) -> anyhow::Result<String> {
+        let lint: Value = serde_json::from_str(&report.render(Format::Json)?)?;
+        let mut document = json!({
+            "schema": 1,
+            "findings": lint.get("findings").context("a report without findings")?,
+            "kernels": lint.get("kernels").context("a report without kernels")?,
+            "runs": self.runs,
+            "thread_instructions": self.stats.thread_instructions,
+            "warp_instructions": self.stats.warp_instructions,
+            "printed": self.printed,
+            "dumps": dumps,
+        });
+        if self.partial {
+            document["partial"] = true.into();
+        }
+        if let Some(found) = self.precision {
+            document["precision"] = precision::json(subject, program, found);
+        }
+        if args.profile {
+            document["profile"] = profile::json(subject, program, self.stats);
+        }
+        Ok(serde_json::to_string_pretty(&document)? + "\n")
     }
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
 }

@@ -44,7 +44,7 @@ fn finding(subject: &Subject, fault: &Fault) -> Diag {
 /// Why there is no result, with the place.
 pub fn explain(subject: &Subject, stop: &Stop) -> String {
     let site = match stop {
-        Stop::Unsupported { site, .. } => *site,
+        Stop::Unsupported { site, .. } | Stop::Interrupted(site) => *site,
         Stop::Limit(limit) => limit.site,
         Stop::Launch(_) => return stop.to_string(),
     };

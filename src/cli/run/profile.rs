@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The instruction as written.
-fn text(subject: &Subject, site: Site) -> String {
+pub fn text(subject: &Subject, site: Site) -> String {
     printable(faults::span(subject, site).of(subject.source.text()))
 }
 

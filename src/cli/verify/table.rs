@@ -142,13 +142,17 @@ fn one(out: &mut String, case: &Case, proof: &Proof) {
 pub fn json(tried: &[(&Case, &Proof)], settings: &Settings, report: &Run) -> anyhow::Result<String> {
     let lint: Value = serde_json::from_str(&report.render(Format::Json)?)?;
     let contracts: Vec<_> = tried.iter().map(|(case, proof)| contract(case, proof)).collect();
-    let document = json!({
+    let mut document = json!({
         "schema": 1,
         "seed": settings.seed,
         "schedules": settings.schedules,
         "contracts": contracts,
         "findings": lint.get("findings").context("a report without findings")?,
     });
+    let left: u64 = tried.iter().map(|(_, proof)| proof.left).sum();
+    if left > 0 {
+        document["untried_cases"] = left.into();
+    }
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 

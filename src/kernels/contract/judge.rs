@@ -1,16 +1,17 @@
 //! Tries a contract on many cases and says which of its claims hold.
 
 use super::family::Family;
-use super::plan::{Arg, Plan, value};
+use super::plan::{Plan, value};
 use super::reference::{Named, Problem, Samples, Shape};
 use super::trial::{Bench, Inputs, Trial, decode, inputs};
 use super::{Against, Check, Contract, Measure, Near, Property, Role, separate};
 use crate::ptx::analysis::provenance;
 use crate::ptx::ir::{FuncId, InstId, Module};
 use crate::ptx::num::convert::Convert;
-use crate::ptx::sim::{Fault, Options, Stop, Stopped};
+use crate::ptx::sim::{Fault, Options, Stop, Stopped, Watch};
 use crate::ptx::types::Type;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// How a contract is tried.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct Settings {
     pub cases: u64,
     /// The most thread instructions of a launch.
     pub budget: u64,
+    /// Who looks on, and may end it.
+    pub watch: Option<Arc<Watch>>,
 }
 
 /// A case: shape, family and number.
@@ -51,6 +54,8 @@ pub struct Proof {
     pub cases: u64,
     /// Thread instructions of the plain order.
     pub instructions: u64,
+    /// Cases that were left when whoever watches wanted no more.
+    pub left: u64,
 }
 
 /// A store that is not shown to stay in outputs and scratch.
@@ -169,16 +174,16 @@ pub fn prove(contract: &Contract, modules: &[&Module], settings: &Settings, tick
     let results: Vec<_> = cases
         .par_iter()
         .map(|case| {
-            let result = benches[case.shape]
-                .as_ref()
-                .map(|bench| try_case(contract, bench, case, settings));
+            let is_over = settings.watch.as_ref().is_some_and(|watch| watch.is_over());
+            let bench = benches[case.shape].as_ref().filter(|_| !is_over);
+            let result = bench.map(|bench| try_case(contract, bench, case, settings));
             tick();
             result
         })
         .collect();
     for (case, result) in cases.iter().zip(results) {
         match result {
-            None => {}
+            None => proof.left += u64::from(benches[case.shape].is_some()),
             Some(Ok(result)) => proof.take(contract, case, result),
             Some(Err(stopped)) => proof.stop(contract, case, stopped),
         }
@@ -206,7 +211,8 @@ impl Proof {
                 let of = |param| params.iter().position(|known| *known == param);
                 let stray = write.params.iter().find(|param| {
                     let arg = of(**param).and_then(|at| launch.args.get(at));
-                    !matches!(arg, Some(Arg::Buffer(at)) if bench.plan.buffers[*at].role != Role::In)
+                    let buffer = arg.and_then(|arg| bench.plan.buffer_of(*arg));
+                    buffer.is_none_or(|at| bench.plan.buffers[at].role == Role::In)
                 });
                 let (why, certain) = match (stray, write.unknown) {
                     (Some(param), _) => (format!("its address is made of `{}`", module.name(*param)), true),
@@ -249,6 +255,10 @@ impl Proof {
     fn stop(&mut self, contract: &Contract, case: &Case, stopped: Stopped) {
         for fault in &stopped.faults {
             self.faults.push((*case, fault.clone()));
+        }
+        if matches!(stopped.stop, Stop::Interrupted(_)) {
+            self.left += 1;
+            return;
         }
         self.stops.push((case.shape, label(contract, case), stopped));
     }
@@ -293,12 +303,16 @@ fn try_case(contract: &Contract, bench: &Bench<'_>, case: &Case, settings: &Sett
         } else {
             settings.seed.wrapping_add(nth).max(1)
         },
+        watch: settings.watch.clone(),
         ..Options::default()
     };
     let mut first = bench.run(&inputs.bytes, &options(0))?;
     let mut differs = None;
     for nth in 1..settings.schedules {
-        let other = bench.run(&inputs.bytes, &options(nth))?;
+        let other = bench.run(&inputs.bytes, &options(nth)).map_err(|mut stopped| {
+            stopped.faults.splice(0..0, std::mem::take(&mut first.faults));
+            stopped
+        })?;
         differs = differs.or_else(|| difference(&bench.plan, &first, &other, options(nth).schedule));
         for mut fault in other.faults {
             if !first.faults.iter().any(|known| known.repeats(&fault)) {

@@ -39,6 +39,8 @@ pub struct Contract {
     pub shapes: Vec<Shape>,
     /// The buffers.
     pub buffers: Vec<BufferSpec>,
+    /// Tensor maps over them.
+    pub tensors: Vec<TensorSpec>,
     /// The launches, in order; a kernel of ours has its own.
     pub launches: Vec<LaunchSpec>,
     /// Inputs that are tried.
@@ -82,6 +84,21 @@ pub struct OwnBuffer {
     pub shape: Vec<Expr>,
 }
 
+/// A tensor map over a buffer.
+#[derive(Clone, Debug)]
+pub struct TensorSpec {
+    /// Its name, as arguments have it.
+    pub name: String,
+    /// The buffer's name.
+    pub buffer: String,
+    /// Lengths of a box, outermost first.
+    pub size: Vec<Expr>,
+    /// Bytes that are swizzled: 0, 32, 64 or 128.
+    pub swizzle: u32,
+    /// Whether what is outside is NaN.
+    pub nan: bool,
+}
+
 /// A launch of somebody's own kernel.
 #[derive(Clone, Debug)]
 pub struct LaunchSpec {
@@ -95,7 +112,7 @@ pub struct LaunchSpec {
     pub cluster: Vec<Expr>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: Option<Expr>,
-    /// Arguments, in order: buffers by name, or numbers.
+    /// Arguments, in order: buffers and tensor maps by name, or numbers.
     pub args: Vec<Expr>,
 }
 

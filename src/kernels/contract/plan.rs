@@ -2,9 +2,11 @@
 
 use super::expr::Expr;
 use super::reference::{Kind, Shape, number};
-use super::{BufferSpec, Contract, LaunchSpec, Role};
+use super::{BufferSpec, Contract, LaunchSpec, Role, TensorSpec};
 use crate::kernels::{self, ArgKind, KernelInfo, Values};
 use crate::ptx::ir::Module;
+use crate::ptx::sim::TensorMap;
+use crate::ptx::sim::tensormap::ELEMENTS;
 use crate::ptx::types::Type;
 
 /// The number of a shape that limits the CTAs of each launch of a kernel here, for those that take any grid.
@@ -18,6 +20,8 @@ const MOST_BYTES: u64 = 1 << 32;
 pub struct Plan {
     /// The buffers.
     pub buffers: Vec<Buffer>,
+    /// Tensor maps over them.
+    pub tensors: Vec<Tensor>,
     /// The launches, in order.
     pub launches: Vec<Launch>,
 }
@@ -61,6 +65,17 @@ pub enum Arg {
     Buffer(usize),
     /// A number, of the parameter's type.
     Number(f64),
+    /// That tensor map.
+    Tensor(usize),
+}
+
+/// A tensor map over a buffer.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    /// The buffer.
+    pub buffer: usize,
+    /// The map.
+    pub map: TensorMap,
 }
 
 impl Buffer {
@@ -98,6 +113,22 @@ impl Buffer {
 }
 
 impl Plan {
+    /// The buffer that an argument leads to.
+    pub fn buffer_of(&self, arg: Arg) -> Option<usize> {
+        match arg {
+            Arg::Buffer(at) => Some(at),
+            Arg::Tensor(at) => self.tensors.get(at).map(|tensor| tensor.buffer),
+            Arg::Number(_) => None,
+        }
+    }
+
+    /// The argument of a launch that brings a buffer: its address, or else the first tensor map over it.
+    pub fn bringer(&self, launch: &Launch, buffer: usize) -> Option<usize> {
+        let args = || launch.args.iter().copied();
+        let address = args().position(|arg| matches!(arg, Arg::Buffer(at) if at == buffer));
+        address.or_else(|| args().position(|arg| self.buffer_of(arg) == Some(buffer)))
+    }
+
     /// The plan of a contract for one of its shapes. Blocks that the contract leaves open are the module's.
     ///
     /// # Errors
@@ -248,14 +279,59 @@ fn own(contract: &Contract, shape: &Shape, module: &Module) -> Result<Plan, Stri
         let names = std::slice::from_ref(spec);
         plan.buffer(names, &spec.name, own.ty, lengths?, own.role);
     }
+    for spec in &contract.tensors {
+        let tensor = tensor(spec, shape, &plan.buffers)?;
+        plan.tensors.push(tensor);
+    }
     for spec in &contract.launches {
-        let launch = launch(spec, shape, module, &plan.buffers)?;
+        let launch = launch(spec, contract, shape, module, &plan.buffers)?;
         plan.launches.push(launch);
     }
     Ok(plan)
 }
 
-fn launch(spec: &LaunchSpec, shape: &Shape, module: &Module, buffers: &[Buffer]) -> Result<Launch, String> {
+fn tensor(spec: &TensorSpec, shape: &Shape, buffers: &[Buffer]) -> Result<Tensor, String> {
+    let wrong = |why: String| format!("tensor map `{}`: {why}", spec.name);
+    let at = buffers.iter().position(|buffer| buffer.name == spec.buffer);
+    let at = at.ok_or_else(|| wrong(format!("there is no buffer `{}`", spec.buffer)))?;
+    let ty = buffers[at].ty;
+    // Bytes and half words have no sign there.
+    let name = match ty {
+        Type::S8 => "u8",
+        Type::S16 => "u16",
+        ty => ty.name(),
+    };
+    let element = ELEMENTS.iter().position(|known| *known == name);
+    let element = element.ok_or_else(|| wrong(format!("there are none of {}", ty.name())))?;
+    let narrow = |len: u64| u32::try_from(len).map_err(|_| wrong(format!("a length of {len}")));
+    let innermost_first = |lengths: Vec<u64>| lengths.into_iter().rev().map(narrow).collect::<Result<Vec<_>, _>>();
+    let dims = innermost_first(buffers[at].shape.clone())?;
+    let size = spec
+        .size
+        .iter()
+        .map(|len| whole(len, shape))
+        .collect::<Result<_, _>>()?;
+    let mut map = TensorMap {
+        element: element as u8,
+        strides: Vec::new(),
+        size: innermost_first(size)?,
+        steps: vec![1; dims.len()],
+        dims,
+        swizzle: (spec.swizzle / 16).checked_ilog2().unwrap_or(0) as u8,
+        nan: spec.nan,
+    };
+    map.strides = TensorMap::dense_strides(map.element_bits(), &map.dims);
+    map.check().map_err(wrong)?;
+    Ok(Tensor { buffer: at, map })
+}
+
+fn launch(
+    spec: &LaunchSpec,
+    contract: &Contract,
+    shape: &Shape,
+    module: &Module,
+    buffers: &[Buffer],
+) -> Result<Launch, String> {
     let entry = &spec.entry;
     let function = module
         .function_named(entry)
@@ -272,6 +348,9 @@ fn launch(spec: &LaunchSpec, shape: &Shape, module: &Module, buffers: &[Buffer])
     };
     let arg = |arg: &Expr| {
         let text = arg.to_string();
+        if let Some(tensor) = contract.tensors.iter().position(|tensor| tensor.name == text) {
+            return Ok(Arg::Tensor(tensor));
+        }
         match buffers.iter().position(|buffer| buffer.name == text) {
             Some(buffer) => Ok(Arg::Buffer(buffer)),
             None => value(arg, shape).map(Arg::Number),

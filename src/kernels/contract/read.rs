@@ -4,7 +4,9 @@ use super::expr::Expr;
 use super::family::Family;
 use super::plan::GRID;
 use super::reference::{ELEMENTWISE, REFERENCES, Reference, Shape};
-use super::{Against, BufferSpec, Check, Claim, Contract, LaunchSpec, Measure, Near, OwnBuffer, Property, Role};
+use super::{
+    Against, BufferSpec, Check, Claim, Contract, LaunchSpec, Measure, Near, OwnBuffer, Property, Role, TensorSpec,
+};
 use crate::kernels::spec::yaml::{self, Node, Spanned, YamlError};
 use crate::kernels::{KERNELS, KernelInfo, Value};
 use crate::ptx::types::Type;
@@ -31,10 +33,21 @@ pub fn read(text: &str) -> Result<Contract, YamlError> {
     let shapes = shapes(map.required("shapes")?, kernel, reference)?;
     let own = kernel.is_none();
     let buffers = map.required("buffers")?;
-    let buffers = Map::any("`buffers`", buffers)?
+    let buffers: Vec<BufferSpec> = Map::any("`buffers`", buffers)?
         .into_iter()
         .map(|(name, node)| buffer(name, node, reference, own))
         .collect::<Result<_, _>>()?;
+    let tensors = match map.optional("tensors") {
+        None => Vec::new(),
+        Some(node) if own => Map::any("`tensors`", node)?
+            .into_iter()
+            .map(|(name, node)| tensor(name, node, &buffers))
+            .collect::<Result<_, _>>()?,
+        Some(node) => {
+            let message = "a kernel of ours has no tensor maps";
+            return Err(YamlError::new(message, node.referenced));
+        }
+    };
     let launches = match (map.optional("launches"), own) {
         (Some(node), true) => list(node)?.into_iter().map(launch).collect::<Result<_, _>>()?,
         (None, true) => return Err(map.error("the key `launches` is missing")),
@@ -67,6 +80,7 @@ pub fn read(text: &str) -> Result<Contract, YamlError> {
         expression,
         shapes,
         buffers,
+        tensors,
         launches,
         families,
         claims,
@@ -82,6 +96,7 @@ const KEYS: &[&str] = &[
     "expression",
     "shapes",
     "buffers",
+    "tensors",
     "launches",
     "inputs",
     "claims",
@@ -322,6 +337,36 @@ fn buffer(
         name: name.value,
         operand,
         own: Some(OwnBuffer { role, ty, shape }),
+    })
+}
+
+/// Swizzling by its bytes.
+const SWIZZLES: &[(&str, u32)] = &[("none", 0), ("32", 32), ("64", 64), ("128", 128)];
+/// What is outside of a tensor.
+const FILLS: &[(&str, bool)] = &[("zero", false), ("nan", true)];
+
+fn tensor(name: Spanned<String>, node: Spanned<Node>, buffers: &[BufferSpec]) -> Result<TensorSpec, YamlError> {
+    let mut map = Map::new("a tensor map", node, &["over", "box", "swizzle", "fill"])?;
+    let over = map.required("over")?;
+    let buffer = word(&over)?;
+    if !buffers.iter().any(|known| known.name == buffer) {
+        return Err(YamlError::new(
+            format!("there is no buffer `{buffer}`"),
+            over.referenced,
+        ));
+    }
+    Ok(TensorSpec {
+        name: name.value,
+        buffer,
+        size: exprs(map.required("box")?)?,
+        swizzle: match map.optional("swizzle") {
+            Some(node) => one_of(&node, "swizzle", SWIZZLES, |swizzle| swizzle.0)?.1,
+            None => 0,
+        },
+        nan: match map.optional("fill") {
+            Some(node) => one_of(&node, "fill", FILLS, |fill| fill.0)?.1,
+            None => false,
+        },
     })
 }
 

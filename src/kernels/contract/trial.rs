@@ -97,14 +97,28 @@ impl<'m> Bench<'m> {
         trial: &mut Trial,
     ) -> Result<(), Stopped> {
         let params = sim::params(program).map(|(_, ty, size)| (ty, size));
-        let args = launch.args.iter().zip(params).map(|(arg, (ty, size))| match arg {
-            Arg::Number(value) => sim::Arg::Bytes(number(*value, ty, size)),
-            Arg::Buffer(at) => sim::Arg::Buffer(sim::Buffer {
-                name: self.plan.buffers[*at].name.clone(),
-                bytes: trial.buffers[*at].clone(),
-                unwritten: inputs[*at].is_none() && trial.stores[*at].iter().all(|count| *count == 0),
-            }),
-        });
+        let buffer = |at: usize| sim::Buffer {
+            name: self.plan.buffers[at].name.clone(),
+            bytes: trial.buffers[at].clone(),
+            unwritten: inputs[at].is_none() && trial.stores[at].iter().all(|count| *count == 0),
+        };
+        let args = launch
+            .args
+            .iter()
+            .enumerate()
+            .zip(params)
+            .map(|((nth, arg), (ty, size))| match arg {
+                Arg::Number(value) => sim::Arg::Bytes(number(*value, ty, size)),
+                Arg::Buffer(at) => sim::Arg::Buffer(buffer(*at)),
+                Arg::Tensor(at) => {
+                    let tensor = &self.plan.tensors[*at];
+                    let data = match self.plan.bringer(launch, tensor.buffer) {
+                        Some(other) if other != nth => sim::Data::Of(other),
+                        _ => sim::Data::Own(buffer(tensor.buffer)),
+                    };
+                    sim::Arg::TensorMap(tensor.map.clone(), data)
+                }
+            });
         let launched = sim::Launch {
             grid: launch.grid,
             block: launch.block,
@@ -118,8 +132,8 @@ impl<'m> Bench<'m> {
         };
         let outcome = sim::run_prepared(self.module, &launch.entry, program, &launched)?;
         for (arg, written) in launch.args.iter().zip(outcome.buffers) {
-            if let (Arg::Buffer(at), Some(written)) = (arg, written) {
-                self.take(*at, &written, trial);
+            if let (Some(at), Some(written)) = (self.plan.buffer_of(*arg), written) {
+                self.take(at, &written, trial);
             }
         }
         trial
@@ -157,12 +171,27 @@ fn number(value: f64, ty: Type, size: u64) -> Vec<u8> {
 /// Values as elements of a buffer.
 pub fn encode(values: &[f64], ty: Type) -> Vec<u8> {
     let convert = Convert::new(ty, Type::F64);
-    let element = |value: &f64| convert.apply(value.to_bits()).unwrap_or(0).to_le_bytes();
     let len = ty.bytes() as usize;
-    values
-        .iter()
-        .flat_map(|value| element(value).into_iter().take(len))
-        .collect()
+    let mut out = Vec::with_capacity(values.len() * len);
+    for value in values {
+        let bits = plain_bits(*value, ty).or_else(|| convert.apply(value.to_bits()));
+        let bytes = bits.unwrap_or(0).to_le_bytes();
+        out.extend_from_slice(bytes.get(..len).unwrap_or(&bytes));
+    }
+    out
+}
+
+/// The bits of a value as an element, where the machine's own conversion gives what any gives: inputs have millions.
+fn plain_bits(value: f64, ty: Type) -> Option<u64> {
+    match (ty, ty.kind()) {
+        (Type::F32, _) if !value.is_nan() => Some(u64::from((value as f32).to_bits())),
+        (_, TypeKind::Unsigned) => {
+            let whole = value as u32;
+            let fits = f64::from(whole) == value && u64::from(whole) < 1 << ty.bits().min(32);
+            fits.then_some(u64::from(whole))
+        }
+        _ => None,
+    }
 }
 
 /// Elements of a buffer as values.
@@ -170,7 +199,11 @@ pub fn decode(bytes: &[u8], ty: Type) -> Vec<f64> {
     let convert = Convert::new(Type::F64, ty);
     let element = |bytes: &[u8]| {
         let bits = bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
-        f64::from_bits(convert.apply(bits).unwrap_or(0))
+        match (ty, ty.kind()) {
+            (Type::F32, _) => f64::from(f32::from_bits(bits as u32)),
+            (_, TypeKind::Unsigned) => bits as f64,
+            _ => f64::from_bits(convert.apply(bits).unwrap_or(0)),
+        }
     };
     bytes.chunks_exact((ty.bytes() as usize).max(1)).map(element).collect()
 }
@@ -227,4 +260,61 @@ impl Inputs {
 fn kind(contract: &Contract, operand: &str) -> Kind {
     let known = contract.reference.inputs.iter().find(|known| known.name == operand);
     known.map_or(Kind::Data, |known| known.kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_way_gives_what_the_long_one_does() {
+        let values = [
+            0.0,
+            -0.0,
+            1.0,
+            255.0,
+            256.0,
+            0.5,
+            2.5,
+            -3.0,
+            65535.0,
+            65536.0,
+            4294967295.0,
+            4294967296.0,
+            1e-45,
+            1e-46,
+            3.4028235677973366e38,
+            1e39,
+            1.0000000596046448,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+        ];
+        for ty in [
+            Type::U8,
+            Type::U16,
+            Type::U32,
+            Type::U64,
+            Type::S8,
+            Type::S32,
+            Type::F16,
+            Type::F32,
+            Type::F64,
+        ] {
+            let (to, from) = (Convert::new(ty, Type::F64), Convert::new(Type::F64, ty));
+            let len = ty.bytes() as usize;
+            for value in values {
+                let bits = to.apply(value.to_bits()).unwrap();
+                let bytes = encode(&[value], ty);
+                assert_eq!(bytes, bits.to_le_bytes()[..len], "{value} as {}", ty.name());
+                let back = f64::from_bits(from.apply(bits).unwrap());
+                let got = decode(&bytes, ty)[0];
+                assert!(
+                    got == back || (got.is_nan() && back.is_nan()),
+                    "{value} as {}",
+                    ty.name()
+                );
+            }
+        }
+    }
 }

@@ -1,11 +1,14 @@
 //! Exact values: what a register holds in every thread of the CTA, where that follows from the thread's index alone.
 
 use super::geometry::{Shape, WARP};
-use super::scalar::{self, Scalar};
+use super::given::Given;
+use super::scalar::{self, Column, Ramp, Scalar};
 use crate::ptx::flow::{Cfg, Condition, Definition, Ssa, ValueId};
 use crate::ptx::ir::{Body, InstId, Operand, RegId};
 use crate::ptx::isa::{Effect, Extent};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// How many thread values a function's analysis may compute before it gives up on further ones.
@@ -16,6 +19,8 @@ const BUDGET: usize = 8 << 20;
 pub enum Exact {
     /// The same in every thread.
     Same(u64),
+    /// Values that rise evenly from thread to thread.
+    Ramp(Ramp),
     /// One value per thread, by linear index.
     Each(Rc<[u64]>),
 }
@@ -25,6 +30,7 @@ impl Exact {
     pub fn of(&self, thread: usize) -> u64 {
         match self {
             Exact::Same(value) => *value,
+            Exact::Ramp(ramp) => ramp.at(thread),
             Exact::Each(values) => values.get(thread).copied().unwrap_or(0),
         }
     }
@@ -33,7 +39,7 @@ impl Exact {
     pub fn constant(&self) -> Option<u64> {
         match self {
             Exact::Same(value) => Some(*value),
-            Exact::Each(_) => None,
+            Exact::Ramp(_) | Exact::Each(_) => None,
         }
     }
 
@@ -41,6 +47,7 @@ impl Exact {
     pub fn extent(&self) -> Extent {
         match self {
             Exact::Same(_) => Extent::Grid,
+            Exact::Ramp(_) => Extent::Thread,
             Exact::Each(values) => {
                 let even = |warp: &[u64]| warp.iter().all(|value| *value == warp[0]);
                 if values.chunks(WARP as usize).all(even) {
@@ -53,10 +60,33 @@ impl Exact {
     }
 
     pub(super) fn from_values(values: Vec<u64>) -> Self {
-        match values.first() {
-            Some(first) if values.iter().any(|value| value != first) => Exact::Each(values.into()),
-            Some(first) => Exact::Same(*first),
-            None => Exact::Same(0),
+        match Ramp::of(&values) {
+            Some(ramp) => Exact::from_ramp(ramp),
+            None if values.is_empty() => Exact::Same(0),
+            None => Exact::Each(values.into()),
+        }
+    }
+
+    fn from_ramp(ramp: Ramp) -> Self {
+        match ramp.as_constant() {
+            Some(value) => Exact::Same(value),
+            None => Exact::Ramp(ramp),
+        }
+    }
+
+    fn ramp(&self) -> Option<Ramp> {
+        match self {
+            Exact::Same(value) => Some(Ramp::constant(*value)),
+            Exact::Ramp(ramp) => Some(*ramp),
+            Exact::Each(_) => None,
+        }
+    }
+
+    fn column(&self) -> Column<'_> {
+        match self {
+            Exact::Same(value) => Column::Same(*value),
+            Exact::Ramp(ramp) => Column::Ramp(*ramp),
+            Exact::Each(values) => Column::Each(values),
         }
     }
 }
@@ -70,26 +100,48 @@ pub(super) enum Source {
     Value(ValueId, bool),
 }
 
-/// Computes exact values on demand and keeps them.
+/// What has been computed of a function's values, and how many thread values may still be.
+#[derive(Debug)]
+pub(super) struct Memo {
+    known: FxHashMap<ValueId, Option<Exact>>,
+    left: usize,
+}
+
+impl Default for Memo {
+    fn default() -> Self {
+        Self {
+            known: FxHashMap::default(),
+            left: BUDGET,
+        }
+    }
+}
+
+/// Computes exact values on demand and keeps them for all evaluators of the function.
 pub struct Evaluator<'a> {
     body: &'a Body,
     cfg: &'a Cfg,
     ssa: &'a Ssa,
     shape: Shape,
-    known: FxHashMap<ValueId, Option<Exact>>,
-    left: usize,
+    given: &'a Given,
+    memo: Rc<RefCell<Memo>>,
 }
 
 impl<'a> Evaluator<'a> {
     /// An evaluator for one function.
-    pub fn new(body: &'a Body, cfg: &'a Cfg, ssa: &'a Ssa, shape: Shape) -> Self {
+    pub(super) fn new(
+        body: &'a Body,
+        cfg: &'a Cfg,
+        ssa: &'a Ssa,
+        launch: (Shape, &'a Given),
+        memo: &Rc<RefCell<Memo>>,
+    ) -> Self {
         Self {
             body,
             cfg,
             ssa,
-            shape,
-            known: FxHashMap::default(),
-            left: BUDGET,
+            shape: launch.0,
+            given: launch.1,
+            memo: Rc::clone(memo),
         }
     }
 
@@ -100,25 +152,28 @@ impl<'a> Evaluator<'a> {
 
     /// The value, where it is known in every thread.
     pub fn value(&mut self, id: ValueId) -> Option<Exact> {
+        if let Some(known) = self.memo.borrow().known.get(&id) {
+            return known.clone();
+        }
         // A value is looked at twice: first its inputs are asked for, then it is computed from them.
         let mut stack = vec![(id, false)];
         while let Some((at, ready)) = stack.pop() {
             if !ready {
-                if self.known.contains_key(&at) {
+                if self.memo.borrow().known.contains_key(&at) {
                     continue;
                 }
                 // What depends on itself stays unknown.
-                self.known.insert(at, None);
+                self.memo.borrow_mut().known.insert(at, None);
                 stack.push((at, true));
                 let mut inputs = Vec::new();
                 self.inputs(at, &mut inputs);
                 stack.extend(inputs.into_iter().map(|input| (input, false)));
             } else {
                 let result = self.compute(at);
-                self.known.insert(at, result);
+                self.memo.borrow_mut().known.insert(at, result);
             }
         }
-        self.known.get(&id).cloned().flatten()
+        self.known(id)
     }
 
     /// An operand of an instruction, where it is known in every thread.
@@ -146,6 +201,10 @@ impl<'a> Evaluator<'a> {
     fn map(&self, value: &Exact, change: impl Fn(u64) -> u64) -> Exact {
         match value {
             Exact::Same(value) => Exact::Same(change(*value)),
+            Exact::Ramp(ramp) => {
+                let threads = 0..self.shape.most_threads() as usize;
+                Exact::from_values(threads.map(|thread| change(ramp.at(thread))).collect())
+            }
             Exact::Each(values) => Exact::from_values(values.iter().map(|value| change(*value)).collect()),
         }
     }
@@ -176,7 +235,7 @@ impl<'a> Evaluator<'a> {
     }
 
     fn known(&self, id: ValueId) -> Option<Exact> {
-        self.known.get(&id).cloned().flatten()
+        self.memo.borrow().known.get(&id).cloned().flatten()
     }
 
     /// All inputs alike, or a fork whose condition says which input each thread gets.
@@ -240,6 +299,9 @@ impl<'a> Evaluator<'a> {
 
     fn instruction(&mut self, id: ValueId, inst: InstId) -> Option<Exact> {
         let row = &self.body.insts[inst.index()];
+        if let Some(loaded) = self.given.loaded(row) {
+            return Some(loaded);
+        }
         let (scalar, sources, second) = decoded(self, id, inst)?;
         let mut args: Vec<Exact> = Vec::with_capacity(sources.len());
         for source in sources {
@@ -255,14 +317,7 @@ impl<'a> Evaluator<'a> {
                 }
             });
         }
-        let result = self.zip(|thread| {
-            let mut values = [0u64; 4];
-            values
-                .iter_mut()
-                .zip(&args)
-                .for_each(|(value, arg)| *value = arg.of(thread));
-            scalar.apply(&values[..args.len().min(4)])
-        })?;
+        let result = self.apply(scalar, &args)?;
         let result = if second {
             self.map(&result, |value| value ^ 1)
         } else {
@@ -278,14 +333,34 @@ impl<'a> Evaluator<'a> {
         })
     }
 
+    /// What an instruction makes of its sources, within the budget.
+    fn apply(&self, scalar: Scalar, args: &[Exact]) -> Option<Exact> {
+        let threads = self.shape.most_threads() as usize;
+        let constants: Option<SmallVec<[u64; 4]>> = args.iter().map(Exact::constant).collect();
+        if let Some(constants) = constants {
+            return scalar.apply(&constants).map(Exact::Same);
+        }
+        let ramps: Option<SmallVec<[Ramp; 4]>> = args.iter().map(Exact::ramp).collect();
+        if let Some(ramp) = ramps.and_then(|ramps| scalar.apply_ramps(&ramps, threads.saturating_sub(1))) {
+            return Some(Exact::from_ramp(ramp));
+        }
+        self.spend(threads)?;
+        let columns: SmallVec<[Column; 4]> = args.iter().map(Exact::column).collect();
+        let mut values = vec![0; threads];
+        scalar
+            .apply_all(&columns, &mut values)
+            .then(|| Exact::from_values(values))
+    }
+
     /// Takes from the budget; `None` once it is used up.
-    pub(super) fn spend(&mut self, work: usize) -> Option<()> {
-        self.left = self.left.checked_sub(work)?;
+    pub(super) fn spend(&self, work: usize) -> Option<()> {
+        let mut memo = self.memo.borrow_mut();
+        memo.left = memo.left.checked_sub(work)?;
         Some(())
     }
 
     /// Computes one value per thread, within the budget.
-    fn zip(&mut self, each: impl Fn(usize) -> Option<u64>) -> Option<Exact> {
+    fn zip(&self, each: impl Fn(usize) -> Option<u64>) -> Option<Exact> {
         let threads = self.shape.most_threads() as usize;
         self.spend(threads)?;
         let values: Option<Vec<u64>> = (0..threads).map(each).collect();
@@ -297,7 +372,13 @@ impl<'a> Evaluator<'a> {
         match operand {
             Operand::Imm(imm) => Some(Source::Known(Exact::Same(imm.as_int()? as u64))),
             Operand::Special(special) => {
+                if let Some(known) = self.given.special(*special) {
+                    return Some(Source::Known(known));
+                }
                 let threads = self.shape.most_threads();
+                if self.shape.counts_threads(*special) {
+                    return Some(Source::Known(Exact::from_ramp(Ramp::rising(threads))));
+                }
                 let values: Option<Vec<u64>> = (0..threads).map(|at| self.shape.special(*special, at)).collect();
                 Some(Source::Known(Exact::from_values(values?)))
             }

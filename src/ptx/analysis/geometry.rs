@@ -71,6 +71,15 @@ impl Shape {
         }
     }
 
+    /// Whether a special register holds the thread's linear index.
+    pub fn counts_threads(self, special: Special) -> bool {
+        let line = match self {
+            Shape::Exact([_, y, z]) => y * z == 1,
+            Shape::Line(_) | Shape::Unknown(_) => true,
+        };
+        line && special.name() == "%tid.x"
+    }
+
     /// What a thread (by its linear index) reads from a special register, where that follows from the shape.
     pub fn special(self, special: Special, thread: u32) -> Option<u64> {
         let lane = thread % WARP;

@@ -246,7 +246,7 @@ impl<'u> Places<'u> {
     fn shifted(&self, offset: &Exact, by: i64) -> Exact {
         match offset {
             Exact::Same(value) => Exact::Same((*value as i64).wrapping_add(by) as u64),
-            Exact::Each(_) => self.each(|thread| (offset.of(thread) as i64).wrapping_add(by)),
+            Exact::Ramp(_) | Exact::Each(_) => self.each(|thread| (offset.of(thread) as i64).wrapping_add(by)),
         }
     }
 

@@ -31,7 +31,16 @@ impl Threads {
 
     /// The threads, in order.
     pub fn iter(self) -> impl Iterator<Item = usize> {
-        (0..1024).filter(move |thread| self.0[thread / 64] >> (thread % 64) & 1 == 1)
+        self.0.into_iter().enumerate().flat_map(|(at, word)| {
+            let rest = |word: &u64| Some(word & (word - 1)).filter(|rest| *rest != 0);
+            let words = std::iter::successors(Some(word).filter(|word| *word != 0), rest);
+            words.map(move |word| at * 64 + word.trailing_zeros() as usize)
+        })
+    }
+
+    /// Those of a warp, a bit for each lane.
+    pub fn warp(self, warp: usize) -> u32 {
+        self.0.get(warp / 2).map_or(0, |word| (word >> (warp % 2 * 32)) as u32)
     }
 
     /// Those in either.

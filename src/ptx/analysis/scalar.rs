@@ -3,6 +3,12 @@
 //! A value is held zero-extended in a `u64`: its low bits are the register's, the rest is zero. Only instructions
 //! that index arithmetic and conditions are made of are known; anything else has no value here, and that is safe.
 
+mod columns;
+mod ramp;
+
+pub(super) use columns::Column;
+pub use ramp::Ramp;
+
 use crate::ptx::ir::Inst;
 use crate::ptx::types::{Kind, Type};
 
@@ -165,10 +171,12 @@ fn relation(name: &str) -> Option<Relation> {
 }
 
 /// The low `bits` bits of a value.
+#[inline]
 pub(super) fn truncate(value: u64, bits: u32) -> u64 {
     if bits >= 64 { value } else { value & ((1 << bits) - 1) }
 }
 
+#[inline]
 fn extend(value: u64, bits: u32) -> i64 {
     if bits >= 64 || bits == 0 {
         return value as i64;
@@ -287,35 +295,6 @@ impl Scalar {
         })
     }
 
-    /// The results for many threads at once; `false` where one is undefined.
-    pub(super) fn apply_all(self, columns: &[Column], out: &mut [u64]) -> bool {
-        if let ([a, b], true) = (columns, self.out == self.bits) {
-            let cut = |value: u64| truncate(value, self.out);
-            match self.op {
-                Op::Add => return fill(out, *a, *b, |a, b| cut(a.wrapping_add(b))),
-                Op::Sub => return fill(out, *a, *b, |a, b| cut(a.wrapping_sub(b))),
-                Op::Mul => return fill(out, *a, *b, |a, b| cut(a.wrapping_mul(b))),
-                Op::And => return fill(out, *a, *b, |a, b| cut(a & b)),
-                Op::Or => return fill(out, *a, *b, |a, b| cut(a | b)),
-                Op::Xor => return fill(out, *a, *b, |a, b| cut(a ^ b)),
-                Op::Shl => return fill(out, *a, *b, |a, b| cut(if b < 64 { a << b } else { 0 })),
-                _ => {}
-            }
-        }
-        let mut sources = [0u64; 4];
-        let count = columns.len().min(4);
-        for (at, place) in out.iter_mut().enumerate() {
-            for (source, column) in sources.iter_mut().zip(columns) {
-                *source = column.at(at);
-            }
-            match self.apply(&sources[..count]) {
-                Some(result) => *place = result,
-                None => return false,
-            }
-        }
-        true
-    }
-
     /// `bfe`: a field of `length` bits at `start`, filled with the sign where signed.
     fn extract(self, value: u64, start: u64, length: u64) -> i128 {
         let (start, length) = ((start & 0xff) as u32, (length & 0xff) as u32);
@@ -347,43 +326,11 @@ impl Scalar {
     }
 }
 
-/// A source of many threads.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Column<'a> {
-    /// The same number in all of them.
-    Same(u64),
-    /// A number for each.
-    Each(&'a [u64]),
-}
-
-impl Column<'_> {
-    fn at(self, thread: usize) -> u64 {
-        match self {
-            Column::Same(value) => value,
-            Column::Each(values) => values.get(thread).copied().unwrap_or(0),
-        }
-    }
-}
-
-/// Fills in what two sources make, thread by thread.
-fn fill(out: &mut [u64], a: Column, b: Column, make: impl Fn(u64, u64) -> u64) -> bool {
-    match (a, b) {
-        (Column::Each(a), Column::Each(b)) => {
-            for (place, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
-                *place = make(*a, *b);
-            }
-        }
-        (Column::Each(a), Column::Same(b)) => out.iter_mut().zip(a).for_each(|(place, a)| *place = make(*a, b)),
-        (Column::Same(a), Column::Each(b)) => out.iter_mut().zip(b).for_each(|(place, b)| *place = make(a, *b)),
-        (Column::Same(a), Column::Same(b)) => out.fill(make(a, b)),
-    }
-    true
-}
-
 fn shift_left(value: i128, by: u64) -> i128 {
     if by >= 64 { 0 } else { value << by }
 }
 
+#[inline]
 fn compare<T: Ord>(relation: Relation, join: Option<Join>, a: T, b: T, with: u64) -> bool {
     let holds = match relation {
         Relation::Eq => a == b,
@@ -393,6 +340,11 @@ fn compare<T: Ord>(relation: Relation, join: Option<Join>, a: T, b: T, with: u64
         Relation::Gt => a > b,
         Relation::Ge => a >= b,
     };
+    joined(holds, join, with)
+}
+
+#[inline]
+fn joined(holds: bool, join: Option<Join>, with: u64) -> bool {
     let with = with & 1 == 1;
     match join {
         None => holds,

@@ -3,14 +3,17 @@
 use super::barriers::{BarrierSite, Barriers};
 use super::calls::{Call, Callee};
 use super::converge::Converge;
-use super::exact::Evaluator;
+use super::exact::{Evaluator, Memo};
 use super::geometry::{Shape, reads_other_dimensions};
+use super::given::Given;
 use super::source::{Nature, nature};
 use super::uniform::{Parts, Slot, Surroundings, Uniformity, is_param_slot};
 use crate::ptx::flow::{Cfg, Loops, Ssa};
 use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, InstId, Module, Operand, SymbolId};
 use crate::ptx::isa::Extent;
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// What is known of one function.
 pub struct Unit<'m> {
@@ -34,6 +37,8 @@ pub struct Unit<'m> {
     pub shape: Shape,
     /// Per instruction with barriers behind it, in textual order.
     pub barriers: Vec<BarrierSite>,
+    given: Given,
+    exact: Rc<RefCell<Memo>>,
 }
 
 /// How far apart the results of functions are: given uniform arguments, and whatever the arguments are.
@@ -49,28 +54,24 @@ pub struct Analysis<'m> {
 impl<'m> Analysis<'m> {
     /// Analyses the functions that `wanted` picks, and what they call.
     ///
-    /// `block` is the launch's shape, for kernels that do not require one.
-    pub fn new(
-        module: &'m Module,
-        block: Option<[u32; 3]>,
-        wanted: impl Fn(FuncId, &Body, &[BarrierSite]) -> bool,
-    ) -> Self {
+    pub fn new(module: &'m Module, given: &Given, wanted: impl Fn(FuncId, &Body, &[BarrierSite]) -> bool) -> Self {
         let barriers = Barriers::new(module);
         let order = callees_first(module, |id, body| wanted(id, body, barriers.of(id)));
         let mut analysis = Self {
             module,
             units: module.functions.iter().map(|_| None).collect(),
         };
-        let shared = shared_shape(module, block);
+        let shared = shared_shape(module, given.block);
         let mut returns = Returns::default();
         for id in &order {
             let function = module.function(*id);
             let Some(body) = &function.body else { continue };
             let shape = match function.kind {
-                FunctionKind::Entry => Shape::of(function, block),
+                FunctionKind::Entry => Shape::of(function, given.block),
                 FunctionKind::Func => shared,
             };
             let mut unit = Unit::new(module, *id, body, shape, barriers.of(*id));
+            unit.given = given.clone();
             // What is agreed on at a barrier is alike in all threads, whatever each of them brings along.
             let agrees = function.kind == FunctionKind::Func && !unit.barriers.is_empty();
             let ceiling = if agrees && !function.results.is_empty() {
@@ -142,6 +143,8 @@ impl<'m> Unit<'m> {
             uniformity: Uniformity::default(),
             shape,
             barriers: barriers.to_vec(),
+            given: Given::default(),
+            exact: Rc::default(),
         }
     }
 
@@ -170,14 +173,14 @@ impl<'m> Unit<'m> {
             params,
             returns: &of_call,
         };
-        let mut evaluator = Evaluator::new(self.body, &self.cfg, &self.ssa, self.shape);
+        let mut evaluator = self.evaluator();
         let uniformity = Uniformity::new(parts, &surroundings, &mut evaluator);
         self.uniformity = uniformity;
     }
 
     /// An evaluator of exact values.
     pub fn evaluator(&self) -> Evaluator<'_> {
-        Evaluator::new(self.body, &self.cfg, &self.ssa, self.shape)
+        Evaluator::new(self.body, &self.cfg, &self.ssa, (self.shape, &self.given), &self.exact)
     }
 
     /// The function.

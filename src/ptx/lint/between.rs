@@ -1,6 +1,7 @@
 //! Races between CTAs: two of them are run, and what they do to global memory is compared.
 
-use super::plan::Plan;
+use super::plan::{Plan, unusual, usual};
+use crate::ptx::analysis::Shape;
 use crate::ptx::analysis::trial::{GlobalUse, Outcome, Programs, Sample, Setup, Site};
 use crate::ptx::ir::{Body, Inst, Operand, RegId};
 use crate::ptx::isa::Effect;
@@ -24,6 +25,8 @@ pub(super) struct Between {
     pub(super) some: bool,
     /// Whether launch sizes were assumed.
     pub(super) assumed: bool,
+    /// Whether it shows whatever was assumed.
+    pub(super) sure: bool,
 }
 
 /// Holds the first CTA against its neighbours; only where nothing orders CTAs.
@@ -34,58 +37,108 @@ pub(super) fn find(
     programs: &mut Programs,
     plan: &Plan,
     body: &Body,
+    shape: Shape,
     blocks: &[[u32; 3]],
     guess: bool,
 ) -> Option<Between> {
-    let assumed = plan.grid.is_none() || plan.assumed;
     let reads = |dim: usize| {
         let name = ["%ctaid.x", "%ctaid.y", "%ctaid.z"][dim];
         let mut operands = body.insts.iter().flat_map(|inst| &inst.operands);
         operands.any(|operand| matches!(operand, Operand::Special(special) if special.name() == name))
     };
-    if orders_ctas(body) || !stores(body) {
+    let ordered = orders_ctas(body);
+    let narrow = has_narrow(body);
+    if ordered && !narrow || !stores(body) {
         return None;
     }
+    // Atomics that reach within the CTA tell of others, even if the kernel does not ask which CTA it is.
+    let alone = !(0..3).any(reads);
     for dim in 0..3 {
-        let several = plan.grid.map_or_else(|| reads(dim), |grid| grid[dim] > 1);
+        let several = match plan.grid {
+            Some(grid) => grid[dim] > 1,
+            None => reads(dim) || dim == 0 && alone && narrow,
+        };
         if !several {
             continue;
         }
         let mut cta = [0; 3];
         cta[dim] = 1;
-        let show = |programs: &mut Programs, sample: Sample| {
-            let mut found = None;
-            for block in blocks {
-                found = Some(pair(programs, plan, *block, cta, sample)?);
-            }
-            found
-        };
-        let large = show(programs, Sample::Large);
+        let mut pairs = Pairs { programs, plan, cta };
+        let large = pairs.show(blocks, Sample::Large);
         let found = match large {
-            Some(_) => show(programs, Sample::Larger),
-            None if guess => show(programs, Sample::Grid).map(|found| Between { some: true, ..found }),
+            Some(_) => pairs.show(blocks, Sample::Larger),
+            None if guess => pairs
+                .show(blocks, Sample::Grid)
+                .map(|found| Between { some: true, ..found }),
             None => None,
         };
-        if let Some(found) = found {
-            return Some(Between { assumed, ..found });
-        }
+        let Some(mut found) = found.filter(|found| found.narrow || !ordered) else {
+            continue;
+        };
+        found.assumed = plan.grid.is_none() || plan.assumed;
+        found.sure = !found.some && (!found.assumed || !alone && pairs.confirm(shape, blocks, &found));
+        return Some(found);
     }
     None
 }
 
-/// Runs the first CTA and another.
-fn pair(programs: &mut Programs, plan: &Plan, block: [u32; 3], cta: [u32; 3], sample: Sample) -> Option<Between> {
-    let mut run = |cta| {
-        let setup = Setup {
-            block,
-            cta: Some(cta),
-            sample,
-            ..Setup::default()
+/// Runs of two CTAs.
+struct Pairs<'r, 'p, 'm> {
+    programs: &'r mut Programs<'m>,
+    plan: &'p Plan,
+    /// The other CTA; the first is the one at the origin.
+    cta: [u32; 3],
+}
+
+impl Pairs<'_, '_, '_> {
+    /// Runs the first CTA and the other.
+    fn run(&mut self, block: [u32; 3], sample: Sample) -> Option<(Outcome, Outcome)> {
+        let grid = (sample == Sample::Grid).then(|| self.cta.map(|at| at + 1));
+        let mut run = |cta| {
+            let setup = Setup {
+                block,
+                cta: Some(cta),
+                grid,
+                sample,
+                ..Setup::default()
+            };
+            self.plan.play(self.programs, setup, &mut FxHashSet::default())
         };
-        plan.play(programs, setup, &mut FxHashSet::default())
-    };
-    let (first, second) = (run([0; 3])?, run(cta)?);
-    common(&first, &second, cta)
+        Some((run([0; 3])?, run(self.cta)?))
+    }
+
+    /// What they do to one place, if they do so in all of these shapes.
+    fn show(&mut self, blocks: &[[u32; 3]], sample: Sample) -> Option<Between> {
+        let mut found = None;
+        for block in blocks {
+            let (first, second) = self.run(*block, sample)?;
+            found = Some(common(&first, &second, self.cta)?);
+        }
+        found
+    }
+
+    /// Whether it shows in further shapes, small ones among them, and whatever parameters hold.
+    fn confirm(&mut self, shape: Shape, blocks: &[[u32; 3]], known: &Between) -> bool {
+        let largest = blocks.last().copied().unwrap_or([256, 1, 1]);
+        let samples = [Sample::Huge, Sample::Block, Sample::One];
+        let mut tries: Vec<([u32; 3], Sample)> = samples.map(|sample| (largest, sample)).to_vec();
+        if self.plan.assumed {
+            let all = usual(shape).iter().chain(unusual(shape));
+            tries.extend(all.map(|block| (*block, Sample::Large)));
+        }
+        let most = shape.most_threads();
+        tries.retain(|(block, _)| block.iter().product::<u32>() <= most);
+        tries.into_iter().all(|(block, sample)| {
+            let Some((first, second)) = self.run(block, sample) else {
+                return false;
+            };
+            let leaves = |run: &Outcome| run.faults.iter().any(|fault| fault.kind.name() == "bounds");
+            let has = |run: &Outcome, site: Site| run.sites.contains(&site);
+            let sites = (known.store, known.other);
+            let both = has(&first, sites.0) && has(&second, sites.1) || has(&first, sites.1) && has(&second, sites.0);
+            !both || leaves(&first) || common(&first, &second, self.cta).is_some()
+        })
+    }
 }
 
 /// Whether the kernel has what CTAs can be ordered by: atomics whose result is looked at, and loads that wait for what another CTA stores.
@@ -107,6 +160,12 @@ fn orders_ctas(body: &Body) -> bool {
         Effect::Load => inst.op.space != Space::Shared && inst.op.mods().any(|name| waits.contains(&name)),
         _ => false,
     })
+}
+
+/// Whether it has atomics on global memory that are ordered within the CTA only.
+fn has_narrow(body: &Body) -> bool {
+    let mut atomics = body.insts.iter().filter(|inst| inst.op.effect == Effect::Atomic);
+    atomics.any(|inst| inst.op.space != Space::Shared && inst.op.has("cta"))
 }
 
 /// Whether it writes to memory that other CTAs have, too.
@@ -139,6 +198,7 @@ fn common(first: &Outcome, second: &Outcome, cta: [u32; 3]) -> Option<Between> {
                     cta,
                     some: false,
                     assumed: false,
+                    sure: false,
                 })
             };
             found(false).or_else(|| found(true))

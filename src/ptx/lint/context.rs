@@ -54,7 +54,7 @@ impl<'p> Context<'p> {
             parsed,
             text,
             launch: launch.clone(),
-            analysis: Analysis::new(&parsed.module, launch.block, is_interesting),
+            analysis: Analysis::new(&parsed.module, &launch.known(&parsed.module), is_interesting),
             lines: OnceCell::new(),
             partings: OnceCell::new(),
             numbered: OnceCell::new(),

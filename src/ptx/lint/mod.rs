@@ -3,6 +3,7 @@
 mod alike;
 mod between;
 mod bits;
+mod blind;
 mod bounds;
 mod bulk;
 mod catalogue;
@@ -13,9 +14,12 @@ mod departures;
 mod explain;
 mod fingerprint;
 mod fix;
+mod idioms;
 mod mbarriers;
 mod memory;
+mod messages;
 mod named;
+mod numbers;
 mod origin;
 mod parting;
 mod plan;
@@ -29,6 +33,7 @@ mod suppress;
 mod trail;
 mod trials;
 mod warps;
+mod wide;
 
 pub use catalogue::{Entry, GROUPS, MERGED, Merged, catalogue, merged};
 pub use fingerprint::{Fingerprint, fingerprints};
@@ -38,8 +43,9 @@ pub use plan::{blocks as usual_blocks, unusual as unusual_blocks};
 pub use rule::{RULES, Rule, rule_named};
 pub use select::{Directive, Selection, Selector, UnknownSelector};
 
+use super::analysis;
 use super::diag::{Diag, codes};
-use super::ir::{Function, Module, SymbolId};
+use super::ir::{Function, FunctionKind, Module, SymbolId};
 use super::parse::Parsed;
 use super::source::Span;
 use super::target::PtxVersion;
@@ -60,6 +66,19 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// The same, with the parameters found in a module.
+    fn known(&self, module: &Module) -> analysis::Given {
+        let kernels = module.functions.iter();
+        let kernels = kernels.filter(|function| function.kind == FunctionKind::Entry);
+        let params = kernels.flat_map(|kernel| self.given(module, kernel).iter().rev().copied().collect::<Vec<_>>());
+        analysis::Given {
+            block: self.block,
+            grid: self.grid,
+            // Of two that name one parameter, the first counts.
+            params: Rc::new(params.map(|(symbol, _, value)| (symbol, value)).collect()),
+        }
+    }
+
     /// The parameters of a kernel that something is said of: each with the bytes from its start, and what it holds.
     pub fn given(&self, module: &Module, kernel: &Function) -> Rc<[(SymbolId, i64, u64)]> {
         let symbol = |given: &Given| {

@@ -2,8 +2,8 @@
 
 use crate::ptx::analysis::Shape;
 use crate::ptx::analysis::trial::{self, Conflict, Fault, Outcome, Programs, Sample, Setup, Site};
-use crate::ptx::ir::{Body, FuncId, Module, Operand, SymbolId};
-use crate::ptx::isa::Extent;
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Inst, Module, Operand, SymbolId};
+use crate::ptx::isa::{Effect, Extent};
 use crate::ptx::types::Space;
 use rustc_hash::FxHashSet;
 use std::cell::Cell;
@@ -20,6 +20,35 @@ pub(super) struct Shaped {
     pub(super) covered: Covered,
 }
 
+/// Which kernels have accesses that runs can judge.
+pub(super) struct Worth {
+    /// Whether some function of the module, not a kernel, has such.
+    helpers: bool,
+}
+
+impl Worth {
+    pub(super) fn new(module: &Module) -> Self {
+        let mut functions = module.functions.iter();
+        let helpers = functions.any(|function| {
+            let body = function.body.as_ref();
+            function.kind != FunctionKind::Entry && body.is_some_and(|body| body.insts.iter().any(is_judged))
+        });
+        Self { helpers }
+    }
+
+    /// The body of a kernel that has such accesses, or calls what may have.
+    pub(super) fn body<'m>(&self, function: &'m Function) -> Option<&'m Body> {
+        let worth = |inst: &Inst| is_judged(inst) || self.helpers && inst.op.effect == Effect::Call;
+        let body = function.body.as_ref();
+        body.filter(|body| function.kind == FunctionKind::Entry && body.insts.iter().any(worth))
+    }
+}
+
+fn is_judged(inst: &Inst) -> bool {
+    let memory = inst.op.effect.accesses_memory() && inst.op.space != Space::Param;
+    memory && (inst.op.effect != Effect::Load || inst.op.space != Space::Global)
+}
+
 /// The shapes to try: the exact one, else some usual ones, the smallest first.
 pub fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]> {
     let specials = || {
@@ -34,11 +63,11 @@ pub fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]> {
         Shape::Exact(dims) => return vec![dims],
         // Whoever does not ask which thread it is, is alone.
         _ if !specials().any(|special| special.info().extent > Extent::Cta) => vec![[1, 1, 1]],
-        Shape::Line(_) => vec![[32, 1, 1], [64, 1, 1], [128, 1, 1], [256, 1, 1]],
         Shape::Unknown(_) if reads("%tid.z") => vec![[4, 4, 4], [8, 8, 4]],
-        Shape::Unknown(_) => vec![[8, 8, 1], [16, 16, 1], [32, 8, 1]],
+        _ => usual(shape).to_vec(),
     };
-    if let Shape::Line(_) = shape {
+    // Who asks how large the CTA is can do with any.
+    if matches!(shape, Shape::Line(_)) && !reads("%ntid.x") {
         usual.extend(large(module, body).map(|threads| [threads, 1, 1]));
     }
     let most = shape.most_threads();
@@ -50,6 +79,14 @@ pub fn blocks(module: &Module, shape: Shape, body: &Body) -> Vec<[u32; 3]> {
         fitting.push([most.max(1), 1, 1]);
     }
     fitting
+}
+
+/// Shapes that CTAs often have, the smallest first.
+pub(super) fn usual(shape: Shape) -> &'static [[u32; 3]] {
+    match shape {
+        Shape::Line(_) => &[[32, 1, 1], [64, 1, 1], [128, 1, 1], [256, 1, 1]],
+        _ => &[[8, 8, 1], [16, 16, 1], [32, 8, 1]],
+    }
 }
 
 /// Shapes that are tried where none of the usual ones fits.
@@ -76,7 +113,7 @@ fn large(module: &Module, body: &Body) -> impl Iterator<Item = u32> {
     let most = sizes.max().unwrap_or(0);
     [512, 1024]
         .into_iter()
-        .filter(move |threads| most == u64::from(*threads))
+        .filter(move |threads| [1, 2].contains(&(most / u64::from(*threads))) && most % u64::from(*threads) == 0)
 }
 
 /// How a kernel is run.
@@ -86,6 +123,8 @@ pub(super) struct Plan {
     /// Parameters that are known.
     pub(super) given: Rc<[(SymbolId, i64, u64)]>,
     pub(super) fuel: u32,
+    /// Instructions that a run may take that is held against one of another CTA.
+    pub(super) pair_fuel: u32,
     /// Whether the shape of the CTA is not known.
     pub(super) assumed: bool,
     /// Whether the lanes of a warp run in step: before sm_70.
@@ -98,11 +137,15 @@ impl Plan {
     /// Runs the kernel once, as `setup` says.
     pub(super) fn play(&self, programs: &mut Programs, setup: Setup, covered: &mut Covered) -> Option<Outcome> {
         let setup = Setup {
-            grid: self.grid,
+            grid: self.grid.or(setup.grid),
             given: Rc::clone(&self.given),
             ..setup
         };
-        let outcome = trial::run(programs, self.id, &setup, self.fuel, covered)?;
+        let fuel = match setup.cta {
+            Some(_) => self.pair_fuel,
+            None => self.fuel,
+        };
+        let outcome = trial::run(programs, self.id, &setup, fuel, covered)?;
         self.spent.set(self.spent.get() + u64::from(outcome.steps));
         Some(outcome)
     }
@@ -143,6 +186,11 @@ impl Plan {
                     runs: vec![run],
                     covered: Covered::default(),
                 }]);
+            }
+            // What shows in a shape that an array is made for need not show in smaller ones.
+            let strays = run.faults.iter().any(|fault| fault.kind.name() == "bounds");
+            if block.iter().product::<u32>() > 256 && !strays {
+                break;
             }
         }
         let mut shaped = Vec::new();
@@ -190,20 +238,22 @@ impl Plan {
             .collect()
     }
 
-    /// Runs a shape with small numbers in the parameters.
+    /// Runs a shape with other numbers in the parameters.
     pub(super) fn small(&self, programs: &mut Programs, block: [u32; 3], sample: Sample) -> Option<Outcome> {
         self.run(programs, block, sample, &mut Covered::default(), (false, false))
     }
 }
 
-/// The shapes that stand for all if nothing shows in one: a square one and the largest of the usual ones.
+/// The shapes that stand for all if nothing shows in one: those that an array is made for, a square one and the largest of
+/// the usual ones.
 fn leads(blocks: &[[u32; 3]]) -> Vec<[u32; 3]> {
     let size = |block: &[u32; 3]| block.iter().product::<u32>();
     let usual = blocks.iter().filter(|block| size(block) <= 256);
     let largest = usual.clone().max_by_key(|block| (size(block), block[0] == block[1]));
-    let mut leads: Vec<[u32; 3]> = largest.or(blocks.first()).copied().into_iter().collect();
+    let mut leads: Vec<[u32; 3]> = blocks.iter().rev().filter(|block| size(block) > 256).copied().collect();
+    leads.extend(largest);
     let square = |block: &&[u32; 3]| block[0] != block[1] || size(block) != 256;
-    if leads.first().is_some_and(|lead| lead[1] > 1) {
+    if largest.is_some_and(|lead| lead[1] > 1) {
         leads.extend(usual.filter(square).filter(|block| size(block) == 256));
     }
     leads

@@ -138,6 +138,9 @@ fn assume(tried: &Tried, race: &Race, mut diag: Diag) -> Diag {
     }
     if let Some(numbers) = race.numbers {
         diag = diag.note(match numbers {
+            Sample::Rounds => {
+                "shown where integer parameters are 2, but for sizes: it depends on them whether the threads meet"
+            }
             Sample::One => "shown where integer parameters are 1: it depends on them whether the threads meet",
             _ => {
                 "shown where integer parameters are the number of threads: it depends on them whether the threads meet"

@@ -1,13 +1,13 @@
 //! Trial runs of every kernel, compared: what holds for every launch, what for some, what rests on made-up numbers.
 
-use super::Launch;
 use super::between::Between;
-use super::plan::{Plan, Shaped, blocks, unusual};
+use super::plan::{Plan, Shaped, Worth, blocks, unusual};
 use super::racing::sm;
-use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Sample, Scatter, Site, Stop};
+use super::{Launch, numbers};
+use crate::ptx::analysis::trial::{self, Clobber, Conflict, Fault, Outcome, Programs, Sample, Site, Stop};
 use crate::ptx::analysis::{Shape, Twins};
 use crate::ptx::diag::Level;
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Inst, InstId, Module, Variable};
+use crate::ptx::ir::{Body, FuncId, Function, InstId, Module};
 use crate::ptx::isa::Effect;
 use crate::ptx::types::Space;
 use rustc_hash::FxHashMap;
@@ -23,7 +23,7 @@ const LEAST_FUEL: u32 = 400;
 /// ... until the whole is used up so many times.
 const MOST_TIMES: u64 = 4;
 /// Numbers that all registers hold in a run: threads times registers.
-const MOST_HELD: usize = 1 << 23;
+pub(super) const MOST_HELD: usize = 1 << 23;
 
 /// Two accesses that race.
 #[derive(Clone, Debug)]
@@ -81,10 +81,15 @@ pub(super) fn all(module: &Module, launch: &Launch) -> Vec<Tried> {
     let insts = |function: &Function| function.body.as_ref().map_or(0, |body| body.insts.len() as u64);
     let budget: u64 = BUDGET + SHARE * module.functions.iter().map(insts).sum::<u64>();
     let mut spent: u64 = 0;
-    let mut kernels = module.functions.iter().filter_map(worth_it).count() as u64;
+    let worth = Worth::new(module);
+    let mut kernels = module
+        .functions
+        .iter()
+        .filter_map(|function| worth.body(function))
+        .count() as u64;
     let mut found = Vec::new();
     for (id, function) in (0..).map(FuncId).zip(&module.functions) {
-        let Some(body) = worth_it(function) else { continue };
+        let Some(body) = worth.body(function) else { continue };
         kernels = kernels.saturating_sub(1);
         if let Some((twin, renaming)) = twins.first(id).filter(|_| launch.params.is_empty()) {
             let told = first.get(&twin).and_then(Option::as_ref);
@@ -115,14 +120,16 @@ fn one(
 ) -> Option<Tried> {
     let shape = Shape::of(function, launch.block);
     let size = body.insts.len() as u32;
+    // Where half of it is gone, loops are left early: little fuel makes runs short, not blind.
+    let fuel = u32::try_from(2 * share)
+        .unwrap_or(u32::MAX)
+        .clamp(LEAST_FUEL + 4 * size, FUEL + 4 * size);
     let plan = Plan {
         id,
         grid: launch.grid,
         given: launch.given(programs.module(), function),
-        // Where half of it is gone, loops are left early: little fuel makes runs short, not blind.
-        fuel: u32::try_from(2 * share)
-            .unwrap_or(u32::MAX)
-            .clamp(LEAST_FUEL + 4 * size, FUEL + 4 * size),
+        fuel,
+        pair_fuel: (fuel / 4).max(LEAST_FUEL + 2 * size),
         assumed: !matches!(shape, Shape::Exact(_)),
         lockstep: sm(programs.module()).is_some_and(|sm| sm < 70),
         spent: Cell::new(0),
@@ -169,6 +176,13 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
         Some((inst, why)) => {
             tried.unclear = Some((Some(Site { function: id, inst }), why.to_owned()));
             tried.flag = (why == trial::FLAG).then_some(inst);
+            let is_global = body
+                .insts
+                .get(inst.index())
+                .is_some_and(|row| row.op.space == Space::Global);
+            if tried.flag.is_some() && is_global {
+                tried.races = beside_flag(&plausible(&shaped, true));
+            }
         }
         None => {
             let several = has_barrier(body) || shaped.iter().any(|shaped| shaped.runs.iter().any(|run| run.warps));
@@ -180,11 +194,10 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             if tried.assumed && shapes.iter().all(|shaped| strays(shaped, true)) {
                 tried.races.iter_mut().for_each(|race| race.level = Level::Info);
             }
-            // Without a launch nothing is sure of global memory: a kernel may be made for one thread.
-            let global = |race: &&mut Race| tried.assumed && !race.conflict.shared;
-            for race in tried.races.iter_mut().filter(global) {
-                race.level = Level::Info;
+            if tried.assumed {
+                super::blind::settle(programs, plan, body, shape, &mut tried.races);
             }
+            super::idioms::excuse(id, body, &mut tried.races);
             tried.unclear = unclear(&shapes);
             if shapes
                 .iter()
@@ -192,22 +205,42 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             {
                 tried.calm = calm(id, body, &shapes);
             }
-            let integers = takes_integers(programs.module(), function);
+            let integers = numbers::takes_integers(programs.module(), function);
             if integers && tried.races.iter().all(|race| race.level == Level::Info) {
-                tried.races.extend(small(programs, plan, &shapes, shape, &tried.races));
+                tried
+                    .races
+                    .extend(numbers::small(programs, plan, body, &shapes, shape, &tried.races));
             }
-            tried.races.extend(scattered(&shapes, &tried.races));
+            tried.races.extend(numbers::scattered(&shapes, &tried.races));
+            let usual = tried
+                .assumes
+                .is_none_or(|(block, _)| block.iter().product::<u32>() > 256);
+            if tried.assumed && tried.races.is_empty() && usual {
+                tried.races = super::wide::find(programs, plan, body, shape);
+                // What is told need not be assumed away.
+                tried.assumes = tried.assumes.filter(|_| tried.races.is_empty());
+            }
             tried
                 .races
                 .sort_by_key(|race| (race.conflict.second, race.conflict.first));
             let mut ends = vec![shapes.first()?.block, shapes.last()?.block];
             ends.dedup();
             if !plan.assumed || shapes.iter().all(|shaped| !strays(shaped, true)) {
-                tried.between = super::between::find(programs, plan, body, &ends, integers);
+                tried.between = super::between::find(programs, plan, body, shape, &ends, integers);
             }
         }
     }
     Some(tried)
+}
+
+/// Races in shared memory of a kernel that waits for a flag in global memory: the flag is for other CTAs, most likely.
+fn beside_flag(shapes: &[&Shaped]) -> Vec<Race> {
+    let mut races = races(shapes, false, &[]);
+    races.retain(|race| race.conflict.shared);
+    for race in &mut races {
+        race.level = race.level.max(Level::Warning);
+    }
+    races
 }
 
 /// Asynchronous copies that are in conflict with nothing.
@@ -223,100 +256,14 @@ fn calm(id: FuncId, body: &Body, shapes: &[&Shaped]) -> Vec<InstId> {
     copies.map(|(at, _)| at).filter(|at| is_calm(*at)).collect()
 }
 
-/// Whether a parameter is an integer that may be a size, a stride or an offset.
-fn takes_integers(module: &Module, function: &Function) -> bool {
-    let is_integer = |variable: &Variable| {
-        !variable.dims.is_empty() || variable.ty.is_integral() && (16..=32).contains(&variable.ty.bits())
-    };
-    function
-        .params
-        .iter()
-        .any(|param| module.variable(*param).is_some_and(is_integer))
-}
-
-/// What shows where parameters hold other numbers: as many as there are threads, or one.
-fn small(programs: &mut Programs, plan: &Plan, shapes: &[&Shaped], shape: Shape, known: &[Race]) -> Vec<Race> {
-    let Some(shaped) = shapes.last() else { return Vec::new() };
-    let block = shaped.block;
-    let strays = |run: &Outcome| {
-        let mut faults = run.faults.iter();
-        faults.any(|fault| fault.kind.name() == "bounds")
-    };
-    let line = !matches!(shape, Shape::Unknown(_)) && block[1] * block[2] == 1;
-    let samples: &[Sample] = if line {
-        &[Sample::Block, Sample::One]
-    } else {
-        &[Sample::Block]
-    };
-    let mut found: Vec<Race> = Vec::new();
-    for sample in samples {
-        let Some(run) = plan.small(programs, block, *sample) else {
-            continue;
-        };
-        if strays(&run) || !found.is_empty() {
-            continue;
-        }
-        // Where large numbers lead out of an array and these do not, these are what the kernel is made for.
-        let meant = *sample == Sample::Block && shaped.runs.iter().all(strays);
-        let is_new =
-            |conflict: &&Conflict| !conflict.equal && known.iter().all(|race| pair(&race.conflict) != pair(conflict));
-        let all = run.conflicts.iter().filter(is_new).map(|conflict| Race {
-            conflict: *conflict,
-            block,
-            level: if meant { Level::Warning } else { Level::Info },
-            others: Vec::new(),
-            numbers: Some(*sample),
-        });
-        found = group(all.collect());
-    }
-    found
-}
-
-/// Stores to where loaded data says.
-fn scattered(shapes: &[&Shaped], known: &[Race]) -> Vec<Race> {
-    let Some(shaped) = shapes.last() else { return Vec::new() };
-    let Some(run) = shaped.runs.first() else {
-        return Vec::new();
-    };
-    let is_new = |scatter: &&Scatter| {
-        let mut sites = known.iter().map(|race| &race.conflict);
-        !sites.any(|conflict| conflict.first == scatter.site || conflict.second == scatter.site)
-    };
-    let race = |scatter: &Scatter| Race {
-        conflict: scatter.conflict(),
-        block: shaped.block,
-        level: if scatter.updates && !scatter.equal {
-            Level::Warning
-        } else {
-            Level::Info
-        },
-        others: Vec::new(),
-        numbers: None,
-    };
-    run.scattered.iter().filter(is_new).map(race).collect()
-}
-
-/// The body of a kernel that has accesses which runs can judge.
-fn worth_it(function: &Function) -> Option<&Body> {
-    let judged = |inst: &Inst| {
-        let memory = inst.op.effect.accesses_memory() && inst.op.space != Space::Param;
-        memory && (inst.op.effect != Effect::Load || inst.op.space != Space::Global)
-    };
-    let body = function
-        .body
-        .as_ref()
-        .filter(|_| function.kind == FunctionKind::Entry)?;
-    body.insts.iter().any(judged).then_some(body)
-}
-
 /// Whether the kernel waits for all threads of its CTA, so that it has more than one warp.
-fn has_barrier(body: &Body) -> bool {
+pub(super) fn has_barrier(body: &Body) -> bool {
     body.insts.iter().any(|inst| inst.op.effect == Effect::Barrier)
 }
 
 type Pair = (Site, Site);
 
-fn pair(conflict: &Conflict) -> Pair {
+pub(super) fn pair(conflict: &Conflict) -> Pair {
     (conflict.first.min(conflict.second), conflict.first.max(conflict.second))
 }
 
@@ -439,13 +386,15 @@ fn races(shapes: &[&Shaped], bounded: bool, explored: &[Outcome]) -> Vec<Race> {
             }
         }
     }
-    // What shows only where a branch on something unknown was turned round is possible, not certain.
+    // What shows only where a branch on something unknown was turned round is possible, not certain; in global memory it may
+    // take a loop that goes round no time.
     for (pair, conflict) in confirmed(explored) {
         let block = shapes.last().map_or([1; 3], |shaped| shaped.block);
+        let most = if conflict.shared { Level::Warning } else { Level::Info };
         found.entry(pair).or_insert_with(|| Race {
             conflict,
             block,
-            level: level(&conflict, shapes.len() == 1).max(Level::Warning),
+            level: level(&conflict, shapes.len() == 1).max(most),
             others: Vec::new(),
             numbers: None,
         });
@@ -487,7 +436,7 @@ fn level(conflict: &Conflict, everywhere: bool) -> Level {
 }
 
 /// One race per missing barrier: a barrier right before the second access of the earliest race cures others, too.
-fn group(mut all: Vec<Race>) -> Vec<Race> {
+pub(super) fn group(mut all: Vec<Race>) -> Vec<Race> {
     all.sort_by_key(|race| {
         (
             race.level,

@@ -51,3 +51,75 @@ impl Descriptor {
         address ^ (address >> 3 & ((1 << self.swizzle) - 1) << 4)
     }
 }
+
+/// The descriptor of a `tcgen05.mma`: shape, types, signs and directions. Some bits mean one thing with scales and another
+/// without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// Rows.
+    pub m: u32,
+    /// Columns.
+    pub n: u32,
+    /// The code of the sums' type.
+    pub d: u32,
+    /// The codes of the factors' types.
+    pub types: [u32; 2],
+    /// Which factors are negated.
+    pub negate: [bool; 2],
+    /// Which factors are contiguous along M or N.
+    pub transposed: [bool; 2],
+    /// Integers are clamped.
+    pub saturate: bool,
+    /// The left factor is sparse.
+    pub sparse: bool,
+    /// The first bytes of the scales that count, of the left and of the right factor.
+    pub scales: [u32; 2],
+    /// Scales are powers of two (`.ue8m0`).
+    pub powers: bool,
+    /// The longer of two lengths along k.
+    pub long: bool,
+}
+
+impl Instruction {
+    /// Reads the fields.
+    pub const fn new(bits: u32) -> Instruction {
+        Instruction {
+            m: (bits >> 24 & 0x1f) << 4,
+            n: (bits >> 17 & 0x3f) << 3,
+            d: bits >> 4 & 3,
+            types: [bits >> 7 & 7, bits >> 10 & 7],
+            negate: [bit(bits, 13), bit(bits, 14)],
+            transposed: [bit(bits, 15), bit(bits, 16)],
+            saturate: bit(bits, 3),
+            sparse: bit(bits, 2),
+            scales: [bits >> 29 & 3, bits >> 4 & 3],
+            powers: bit(bits, 23),
+            long: bit(bits, 31),
+        }
+    }
+}
+
+const fn bit(bits: u32, at: u32) -> bool {
+    bits >> at & 1 == 1
+}
+
+impl Descriptor {
+    /// Reads the fields of a descriptor of `tcgen05`, whose swizzling has more kinds; `None` for those that are not modelled.
+    pub const fn of_tensor_core(bits: u64) -> Option<Descriptor> {
+        let swizzle = match bits >> 61 {
+            0 => 0,
+            2 => 3,
+            4 => 2,
+            6 => 1,
+            _ => return None,
+        };
+        // Bit 52 makes the leading distance an address.
+        if bits >> 52 & 1 == 1 {
+            return None;
+        }
+        Some(Descriptor {
+            swizzle,
+            ..Descriptor::new(bits & !(3 << 62))
+        })
+    }
+}

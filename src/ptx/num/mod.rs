@@ -11,8 +11,8 @@
 //! - [`approx`]: the `.approx` operations.
 //! - [`video`]: the video instructions.
 //! - [`convert`], [`packed`]: `cvt` between any two types, one by one and packed.
-//! - [`matrix`], [`tensor`], [`descriptor`]: where the elements of a matrix stand in a warp or in shared memory, and
-//!   products of matrices.
+//! - [`matrix`], [`tensor`], [`sparse`], [`descriptor`]: where the elements of a matrix stand in a warp or in shared memory,
+//!   and products of matrices.
 //!
 //! What the ISA leaves open, and what it is here:
 //!
@@ -37,6 +37,7 @@ pub mod matrix;
 pub mod packed;
 pub mod round;
 pub mod single;
+pub mod sparse;
 pub mod tensor;
 pub mod video;
 

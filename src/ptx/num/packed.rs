@@ -1,7 +1,7 @@
 //! `cvt` of packed values: fp8, fp6 and fp4 pairs and quads, `.f16x2`, `.bf16x2`, `.ue8m0x2`, and stochastic rounding.
 
 use super::convert::{Convert, format};
-use super::format::{F32, Format, Parts};
+use super::format::{BF16, F32, Format, Parts};
 use super::round::Round;
 use crate::ptx::types::Type;
 
@@ -96,6 +96,68 @@ pub fn stochastic_pair(to: Type, a: u32, b: u32, random: u32, relu: bool, finite
         u32::from(if relu { super::half::relu(narrow, half) } else { half })
     };
     Some(one(a, random >> 16) << 16 | one(b, random & 0xffff))
+}
+
+/// `cvt.rs` of four `.f32` to fp8, fp6 or fp4, the first one uppermost. The ISA deals the random bits out: the upper half serves
+/// the first two inputs and the lower half the last two; for fp4 it is the upper and the lower bytes of both halves. That the
+/// sixteen bits are added to the first sixteen that are cut off is what makes rounding up as likely as it should be.
+#[inline]
+pub fn stochastic_quad(to: Type, inputs: [u32; 4], random: u32, relu: bool) -> Option<u32> {
+    let narrow = format(to)?;
+    let [first, last] = match to {
+        Type::E2m1 => [8, 0].map(|shift| random >> (shift + 8) & 0xff00 | random >> shift & 0xff),
+        _ => [random >> 16, random & 0xffff],
+    };
+    let one = |input: u32, random: u32| {
+        let code = match F32.parts(input.into()) {
+            Parts::Finite(value) => narrow.pack_random(value, random, 16, true),
+            _ => narrow.encode(f64::from(f32::from_bits(input)), Round::Rz, true),
+        };
+        let negative = code & narrow.sign() != 0 && !narrow.is_nan(code);
+        if relu && negative { 0 } else { code as u32 }
+    };
+    let width = container(to);
+    let [a, b, e, f] = inputs;
+    let parts = [(a, first), (b, first), (e, last), (f, last)];
+    Some(
+        parts
+            .into_iter()
+            .fold(0, |packed, (input, random)| packed << width | one(input, random)),
+    )
+}
+
+/// `.s2f6` from a number: in sixty-fourths, as an integer of eight bits with a sign. What has no such number becomes the nearest
+/// one, and NaN the largest.
+#[inline]
+pub fn fixed(value: f64, relu: bool) -> u8 {
+    if value.is_nan() {
+        return 0x7f;
+    }
+    let least = if relu { 0.0 } else { -128.0 };
+    let code = (value * 64.0).round_ties_even().clamp(least, 127.0);
+    (code as i8).cast_unsigned()
+}
+
+/// The number that a `.s2f6` stands for.
+#[inline]
+pub fn from_fixed(code: u8) -> f64 {
+    f64::from(code.cast_signed()) / 64.0
+}
+
+/// The number that a `.ue8m0` stands for.
+#[inline]
+pub fn scale_value(code: u8) -> f64 {
+    match code {
+        0xff => f64::NAN,
+        _ => f64::from_bits((u64::from(code) + 1023 - 127) << 52),
+    }
+}
+
+/// A number as `.bf16`, rounded to nearest.
+#[inline]
+pub fn to_brain(value: f64, relu: bool, finite: bool) -> u16 {
+    let half = BF16.encode(value, Round::Rn, finite) as u16;
+    if relu { super::half::relu(BF16, half) } else { half }
 }
 
 /// `cvt.pack.sat`: two `.s32` clamped to narrow integers.

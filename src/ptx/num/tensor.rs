@@ -9,6 +9,7 @@ use super::double;
 use super::format::{E4M3, F16, Format, TF32};
 use super::half::{self, f16_to_single};
 use super::matrix::{BitOp, Fragment, Shape, Side, quad, quad_factor, quad_sum};
+use super::packed::scale_value;
 use super::round::Round;
 use super::single;
 use crate::ptx::types::{Kind, Type};
@@ -18,7 +19,9 @@ pub type Lanes = [u32; 32];
 /// A 64-bit register of every lane.
 pub type WideLanes = [u64; 32];
 
-/// The largest factor: 16 by 64.
+/// The largest factor: 16 by 128, a sparse one.
+const LARGEST: usize = 2048;
+/// The largest dense factor: 16 by 64.
 const LARGE: usize = 1024;
 /// Enough for most: 16 by 16.
 const SMALL: usize = 256;
@@ -52,13 +55,15 @@ impl Product {
     /// zero. `None` if the types are not those of a product.
     pub fn apply(&self, a: &[Lanes], b: &[Lanes], c: &[Lanes], d: &mut [Lanes]) -> Option<()> {
         let Shape { m, n, k } = self.shape;
-        let small = m.max(n) * k <= SMALL as u32;
+        let size = (m.max(n) * k) as usize;
         match self.a.kind() {
             Kind::Bits => self.bits(a, b, c, d),
-            Kind::Float if small => self.floats::<SMALL>(a, b, c, d, None)?,
-            Kind::Float => self.floats::<LARGE>(a, b, c, d, None)?,
-            _ if small => self.ints::<SMALL>(a, b, c, d),
-            _ => self.ints::<LARGE>(a, b, c, d),
+            Kind::Float if size <= SMALL => self.floats::<SMALL>(a, b, c, d, None)?,
+            Kind::Float if size <= LARGE => self.floats::<LARGE>(a, b, c, d, None)?,
+            Kind::Float => self.floats::<LARGEST>(a, b, c, d, None)?,
+            _ if size <= SMALL => self.ints::<SMALL>(a, b, c, d),
+            _ if size <= LARGE => self.ints::<LARGE>(a, b, c, d),
+            _ => self.ints::<LARGEST>(a, b, c, d),
         }
         Some(())
     }
@@ -193,8 +198,7 @@ impl Scales {
         let code = register[lane as usize % 32] >> (8 * byte) & 0xff;
         match self.ty {
             Type::Ue4m3 => E4M3.decode(u64::from(code & 0x7f)),
-            _ if code == 0xff => f64::NAN,
-            _ => f64::from_bits(u64::from(code + 1023 - 127) << 52),
+            _ => scale_value(code as u8),
         }
     }
 }
@@ -202,26 +206,25 @@ impl Scales {
 impl Product {
     /// As [`Product::apply`], with scales. `None` if the elements are no floats.
     pub fn apply_scaled(&self, a: &[Lanes], b: &[Lanes], c: &[Lanes], d: &mut [Lanes], scales: &Scales) -> Option<()> {
-        self.floats::<LARGE>(a, b, c, d, Some(scales))
+        let Shape { m, n, k } = self.shape;
+        match (m.max(n) * k) as usize <= LARGE {
+            true => self.floats::<LARGE>(a, b, c, d, Some(scales)),
+            false => self.floats::<LARGEST>(a, b, c, d, Some(scales)),
+        }
     }
 }
 
-/// The left factor of `mma.sp.m16n8k16` of 16-bit elements as a dense one would be held. Of each four elements of a row two
-/// are there; `metadata` holds their places, four bits for each two, in one of each four lanes, which `selector` says.
-pub fn densify(a: &[Lanes], metadata: &Lanes, selector: u32) -> [Lanes; 4] {
-    let mut dense = [[0; 32]; 4];
-    for (lane, half) in (0..32usize).flat_map(|lane| [(lane, 0), (lane, 1)]) {
-        let (group, chunk) = (lane & !3, lane & 3);
-        let places = metadata[group | (selector & 3) as usize] >> (16 * half + 4 * chunk);
-        let pair = lane_of(a, half as u32, lane as u32);
-        for element in 0..2 {
-            let place = (places >> (2 * element) & 3) as usize;
-            let k = 4 * chunk + place;
-            let value = (pair >> (16 * element) & 0xffff) << (16 * (k & 1));
-            dense[half + (k >> 3 << 1)][group | (k & 7) >> 1] |= value;
-        }
+/// The number that a scale stands for, of `.ue8m0` or of `.ue4m3`.
+pub fn scale(powers: bool, code: u8) -> f64 {
+    match powers {
+        true => scale_value(code),
+        false => E4M3.decode(u64::from(code & 0x7f)),
     }
-    dense
+}
+
+/// The number that an element in a slot of so many bits stands for; nothing where it is no float.
+pub fn element(ty: Type, slot: u32, bits: u32) -> Option<f64> {
+    Some(read(ty, format(ty)?, slot, bits))
 }
 
 /// The number an element's bits stand for. What of a `.tf32` is below its precision is ignored, as hardware does; fp4 in a

@@ -206,6 +206,10 @@ pub mod codes {
         ASYNC007 "mbarrier-bytes";
         ASYNC008 "mbarrier-parity";
         ASYNC009 "mbarrier-object";
+        ASYNC010 "missing-proxy-fence";
         ASYNC012 "async-copy-alignment";
+        ASYNC013 "wgmma-order";
+        ASYNC017 "tensor-memory-allocation";
+        ASYNC018 "tensor-load-not-awaited";
     }
 }

@@ -54,6 +54,28 @@ impl File {
         }
     }
 
+    /// What all lanes have there, as [`File::read`] gives it.
+    #[inline(always)]
+    pub fn row(&self, slot: Slot) -> Longs {
+        match slot {
+            Slot::Word(at) => map1(&self.words[at as usize], u64::from),
+            Slot::Long(at) | Slot::Quad(at) => self.longs[at as usize],
+            Slot::Pred(..) => {
+                let bits = self.pred(slot);
+                std::array::from_fn(|lane| u64::from(bits >> lane & 1))
+            }
+        }
+    }
+
+    /// The same, cut to 32 bits.
+    #[inline(always)]
+    pub fn word_row(&self, slot: Slot) -> Words {
+        match slot {
+            Slot::Word(at) => self.words[at as usize],
+            slot => map1(&self.row(slot), |value| value as u32),
+        }
+    }
+
     /// What a lane has there, with the high half of 128 bits.
     #[inline(always)]
     pub fn read_wide(&self, slot: Slot, lane: usize) -> u128 {

@@ -11,19 +11,28 @@ pub mod fault;
 mod fill;
 pub mod lanes;
 pub mod memory;
+mod parts;
+mod precision;
 pub mod program;
 mod stats;
+pub mod tensormap;
+mod watch;
 
 pub use fault::{Fault, Party, Site, Stray, Thread};
 pub use fill::Fill;
+pub use parts::{Part, count as parts};
+pub use precision::{Jump, Precision, Worst};
 pub use stats::{Count, Stats, Step};
+pub use tensormap::TensorMap;
+pub use watch::Watch;
 
 use super::ir::Module;
 use super::types::Type;
 use exec::World;
-use memory::{Block, Home};
+use memory::{Block, Home, Map};
 use program::{ParamSpec, Program};
 use std::fmt;
+use std::sync::Arc;
 
 /// An argument of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +41,27 @@ pub enum Arg {
     Bytes(Vec<u8>),
     /// The address of a buffer.
     Buffer(Buffer),
+    /// A tensor map, or its address, as the parameter has room for.
+    TensorMap(TensorMap, Data),
+}
+
+/// Where the tensor of a map lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// In a buffer of its own.
+    Own(Buffer),
+    /// In the buffer of another argument, by its number.
+    Of(usize),
+}
+
+impl Arg {
+    /// The buffer that it brings.
+    pub fn buffer(&self) -> Option<&Buffer> {
+        match self {
+            Arg::Buffer(buffer) | Arg::TensorMap(_, Data::Own(buffer)) => Some(buffer),
+            _ => None,
+        }
+    }
 }
 
 /// A buffer in global memory.
@@ -94,6 +124,10 @@ pub struct Options {
     pub cluster: [u32; 3],
     /// Which instructions of this machine are used; no result depends on it.
     pub arch: pulp::Arch,
+    /// Whether an f64 is carried along beside every f32.
+    pub precision: bool,
+    /// Who looks on, and may end it.
+    pub watch: Option<Arc<Watch>>,
 }
 
 impl Default for Options {
@@ -113,6 +147,8 @@ impl Default for Options {
             most_steps: 1 << 20,
             cluster: [1, 1, 1],
             arch: pulp::Arch::new(),
+            precision: false,
+            watch: None,
         }
     }
 }
@@ -128,6 +164,8 @@ pub struct Outcome {
     pub stats: Stats,
     /// The buffers afterwards, one for each argument; `None` where the argument is a number.
     pub buffers: Vec<Option<Written>>,
+    /// How precise it was, if that was asked for.
+    pub precision: Option<Precision>,
 }
 
 /// A buffer afterwards.
@@ -162,6 +200,8 @@ pub enum Stop {
     Limit(Limit),
     /// The launch does not fit the kernel.
     Launch(String),
+    /// Whoever watches wants no more of it; a thread was here then.
+    Interrupted(Site),
 }
 
 impl fmt::Display for Stop {
@@ -170,6 +210,7 @@ impl fmt::Display for Stop {
             Stop::Unsupported { what, .. } => write!(f, "unsupported: {what}"),
             Stop::Limit(limit) => write!(f, "the budget of {} thread instructions is used up", limit.budget),
             Stop::Launch(why) => f.write_str(why),
+            Stop::Interrupted(_) => f.write_str("interrupted"),
         }
     }
 }
@@ -181,6 +222,10 @@ pub struct Stopped {
     pub stop: Stop,
     /// What was found before.
     pub faults: Vec<Fault>,
+    /// What was counted before.
+    pub stats: Box<Stats>,
+    /// What the kernel had printed.
+    pub printed: String,
 }
 
 impl From<Stop> for Stopped {
@@ -188,6 +233,8 @@ impl From<Stop> for Stopped {
         Stopped {
             stop,
             faults: Vec::new(),
+            stats: Box::default(),
+            printed: String::new(),
         }
     }
 }
@@ -217,19 +264,56 @@ pub fn run(module: &Module, kernel: &str, launch: &Launch) -> Result<Outcome, St
 /// # Errors
 /// As [`run`].
 pub fn run_prepared(module: &Module, kernel: &str, program: &Program, launch: &Launch) -> Result<Outcome, Stopped> {
-    let mut launch = launch.clone();
-    launch.options.cluster = cluster(module, program, &launch)?;
-    let (first, doubtful) = once(kernel, program, &launch, 0x5EED_5EED_7FC0_0001)?;
+    let cluster = cluster(module, program, launch)?;
+    let (first, doubtful) = once(kernel, program, launch, cluster, FIRST)?;
     if doubtful.is_empty() {
         return Ok(first);
     }
     // Values that nothing defines were read. Whether that matters shows where they are others.
-    let (second, _) = once(kernel, program, &launch, 0xABCD_0123_3F80_0003)?;
+    let (second, _) = once(kernel, program, launch, cluster, SECOND)?;
     let mut outcome = first;
     if second.buffers != outcome.buffers || second.printed != outcome.printed || second.faults != outcome.faults {
         outcome.faults.extend(doubtful);
     }
     Ok(outcome)
+}
+
+/// Does so many pieces of work, side by side if it likes. Gives their results in order.
+pub type Share<'a> = dyn Fn(usize, &(dyn Fn(usize) -> Option<Part> + Sync)) -> Vec<Option<Part>> + 'a;
+
+/// Executes a decoded kernel as [`run_prepared`] does and to the same result, in `count` parts where that can be done.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in_parts(
+    module: &Module,
+    kernel: &str,
+    program: &Program,
+    launch: &Launch,
+    count: usize,
+    share: &Share<'_>,
+) -> Result<Outcome, Stopped> {
+    let cluster = cluster(module, program, launch)?;
+    if count > 1 && parts::can_be(program, launch) {
+        let given_up = Arc::default();
+        let parts = share(count, &|nth| {
+            let world = fresh(kernel, program, launch, cluster, FIRST).ok()?;
+            Some(parts::run(program, launch, world, (nth, count), &given_up))
+        });
+        let parts: Vec<Part> = parts.into_iter().flatten().collect();
+        let watch = launch.options.watch.as_ref();
+        if let Some(stopped) = parts::interrupted(&parts).filter(|_| watch.is_some_and(|watch| watch.is_over())) {
+            return Err(stopped);
+        }
+        if let Some(outcome) = Some(parts)
+            .filter(|parts| parts.len() == count)
+            .and_then(|parts| parts::join(program, launch, parts))
+        {
+            return Ok(outcome);
+        }
+        watch.into_iter().for_each(|watch| watch.restart());
+    }
+    run_prepared(module, kernel, program, launch)
 }
 
 /// The cluster that the kernel or the launch asks for.
@@ -250,21 +334,28 @@ fn cluster(module: &Module, program: &Program, launch: &Launch) -> Result<[u32; 
     Ok(cluster)
 }
 
-fn once(kernel: &str, program: &Program, launch: &Launch, garbage: u64) -> Result<(Outcome, Vec<Fault>), Stopped> {
-    let mut world = world(kernel, program, launch)?;
-    world.garbage = garbage;
+fn once(
+    kernel: &str,
+    program: &Program,
+    launch: &Launch,
+    cluster: [u32; 3],
+    garbage: u64,
+) -> Result<(Outcome, Vec<Fault>), Stopped> {
+    let mut world = fresh(kernel, program, launch, cluster, garbage)?;
     exec::run(program, &mut world, launch.block)?;
     let modules = program.layout.blocks.len();
+    let precision = world.found(modules).map(|found| found.of_args(&launch.args));
     let mut blocks = world.buffers.into_iter().skip(modules);
-    let buffers = launch.args.iter().map(|arg| match arg {
-        Arg::Bytes(_) => None,
-        Arg::Buffer(_) => blocks.next().map(|block| Written {
+    let buffers = launch.args.iter().map(|arg| {
+        let block = arg.buffer().and_then(|_| blocks.next())?;
+        Some(Written {
             stores: block.stores.unwrap_or_default(),
             bytes: block.bytes,
-        }),
+        })
     });
     let outcome = Outcome {
         buffers: buffers.collect(),
+        precision,
         faults: world.faults,
         printed: world.printed,
         stats: world.stats,
@@ -274,11 +365,26 @@ fn once(kernel: &str, program: &Program, launch: &Launch, garbage: u64) -> Resul
         Some(stop) => Err(Stopped {
             stop,
             faults: outcome.faults,
+            stats: Box::new(outcome.stats),
+            printed: outcome.printed,
         }),
     }
 }
 
-/// The state before the first instruction.
+/// What undefined values are made of in the first run.
+const FIRST: u64 = 0x5EED_5EED_7FC0_0001;
+/// The same where a second one is needed.
+const SECOND: u64 = 0xABCD_0123_3F80_0003;
+
+/// The state before the first instruction of a run.
+fn fresh(kernel: &str, program: &Program, launch: &Launch, cluster: [u32; 3], garbage: u64) -> Result<World, Stop> {
+    let mut world = world(kernel, program, launch)?;
+    world.options.cluster = cluster;
+    world.garbage = garbage;
+    Ok(world)
+}
+
+/// The state that a launch describes.
 fn world(kernel: &str, program: &Program, launch: &Launch) -> Result<World, Stop> {
     let layout = &program.layout;
     let check = |sizes: [u32; 3], most: [u64; 3], all: u64| {
@@ -296,36 +402,80 @@ fn world(kernel: &str, program: &Program, launch: &Launch) -> Result<World, Stop
             "`{kernel}` has {wanted} parameters, and {given} arguments are given"
         )));
     }
-    let mut global = layout.global.clone();
-    let mut buffers: Vec<Block> = layout.blocks.clone();
-    let mut params = vec![0; layout.params_len as usize];
+    let mut room = Room {
+        global: layout.global.clone(),
+        buffers: layout.blocks.clone(),
+        count_stores: launch.options.count_stores,
+    };
+    let mut bases = Vec::new();
     for (spec, arg) in layout.params.iter().zip(&launch.args) {
+        bases.push(match arg.buffer() {
+            Some(buffer) => Some(room.add(buffer, &spec.name)?),
+            None => None,
+        });
+    }
+    let mut params = vec![0; layout.params_len as usize];
+    for (at, (spec, arg)) in layout.params.iter().zip(&launch.args).enumerate() {
+        let short = |base: u64| base.to_le_bytes()[..(spec.size as usize).min(8)].to_vec();
         let bytes = match arg {
             Arg::Bytes(bytes) => bytes.clone(),
-            Arg::Buffer(buffer) => {
-                let home = Home::Buffer(buffers.len() as u32);
-                let size = buffer.bytes.len() as u64;
-                let name = if buffer.name.is_empty() {
-                    spec.name.clone()
-                } else {
-                    buffer.name.clone()
-                };
-                let base = global.add(size, home, 0, format!("the buffer of {name}"), None);
-                let base = base.ok_or_else(|| Stop::Launch("too many buffers".into()))?;
-                let mut block = match buffer.unwritten {
-                    true => Block::unwritten(buffer.bytes.len()),
-                    false => Block::new(buffer.bytes.clone()),
-                };
-                if launch.options.count_stores {
-                    block.stores = Some(vec![0; buffer.bytes.len()]);
+            Arg::Buffer(_) => bases.get(at).copied().flatten().map(short).unwrap_or_default(),
+            Arg::TensorMap(map, data) => {
+                let whose = if let Data::Of(other) = data { *other } else { at };
+                let base = bases.get(whose).copied().flatten();
+                let base = base.ok_or_else(|| {
+                    Stop::Launch(format!(
+                        "argument {whose} has no buffer for the tensor of argument {at}"
+                    ))
+                })?;
+                map.check()
+                    .map_err(|why| Stop::Launch(format!("argument {at}: {why}")))?;
+                let object = map.encode(base).to_vec();
+                match spec.size as usize == tensormap::SIZE {
+                    true => object,
+                    // A parameter of another size is a pointer to the map.
+                    false => {
+                        let buffer = Buffer {
+                            name: format!("the tensor map of {}", spec.name),
+                            bytes: object,
+                            unwritten: false,
+                        };
+                        short(room.add(&buffer, &spec.name)?)
+                    }
                 }
-                buffers.push(block);
-                base.to_le_bytes()[..(spec.size as usize).min(8)].to_vec()
             }
         };
         put_param(&mut params, spec, &bytes)?;
     }
+    let Room { global, buffers, .. } = room;
     Ok(World::new(kernel, program, launch, global, buffers, Block::new(params)))
+}
+
+/// Global memory as it fills with the buffers of a launch.
+struct Room {
+    global: Map,
+    buffers: Vec<Block>,
+    count_stores: bool,
+}
+
+impl Room {
+    /// Gives a buffer its place.
+    fn add(&mut self, buffer: &Buffer, name: &str) -> Result<u64, Stop> {
+        let home = Home::Buffer(self.buffers.len() as u32);
+        let name = if buffer.name.is_empty() { name } else { &buffer.name };
+        let size = buffer.bytes.len() as u64;
+        let base = self.global.add(size, home, 0, format!("the buffer of {name}"), None);
+        let base = base.ok_or_else(|| Stop::Launch("too many buffers".into()))?;
+        let mut block = match buffer.unwritten {
+            true => Block::unwritten(buffer.bytes.len()),
+            false => Block::new(buffer.bytes.clone()),
+        };
+        if self.count_stores {
+            block.stores = Some(vec![0; buffer.bytes.len()]);
+        }
+        self.buffers.push(block);
+        Ok(base)
+    }
 }
 
 fn put_param(params: &mut [u8], spec: &ParamSpec, bytes: &[u8]) -> Result<(), Stop> {

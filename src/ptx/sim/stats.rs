@@ -58,6 +58,21 @@ impl Stats {
         !self.counts.is_empty()
     }
 
+    /// Adds the counts of another part of the run.
+    pub(super) fn join(&mut self, other: &Stats) {
+        self.thread_instructions += other.thread_instructions;
+        self.warp_instructions += other.warp_instructions;
+        self.untold += other.untold;
+        self.counts.resize(other.counts.len(), Count::default());
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            count.warps += more.warps;
+            count.threads += more.threads;
+            for (mine, more) in [(&mut count.sectors, more.sectors), (&mut count.passes, more.passes)] {
+                *mine = (mine.0 + more.0, mine.1 + more.1);
+            }
+        }
+    }
+
     /// Counts one.
     #[inline(always)]
     pub fn count(&mut self, pc: u32, mask: u32) {

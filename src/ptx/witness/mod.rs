@@ -383,5 +383,6 @@ fn explain(stop: &Stop) -> String {
         Stop::Limit(_) => format!("it does not end within {BUDGET} thread instructions"),
         Stop::Unsupported { what, .. } => format!("unsupported: {what}"),
         Stop::Launch(why) => why.clone(),
+        Stop::Interrupted(_) => "it was interrupted".to_owned(),
     }
 }

@@ -23,7 +23,7 @@ impl Machine<'_, '_> {
             return;
         }
         let base = self.read(at, &access.base);
-        let address = self.map(&base, |base| base.wrapping_add(access.offset as u64));
+        let address = self.raised(base, access.offset as u64);
         let lanes = who.lanes();
         let maybe = !who.unknown.is_empty() || self.fibers[at].frames.iter().any(Frame::is_maybe);
         let lost = address.unknown_in(&lanes);
@@ -191,7 +191,7 @@ impl Machine<'_, '_> {
         let mut values: SmallVec<[Value; 1]> = access.values.iter().map(|value| self.read(at, value)).collect();
         if let Some((from, offset)) = &access.source {
             let from = self.read(at, from);
-            let from = self.map(&from, |from| from.wrapping_add(*offset as u64));
+            let from = self.raised(from, *offset as u64);
             values.push(match from.is_uniform() {
                 true => Value::some(),
                 false => Value::unknown(node::at(&from), true),
@@ -274,7 +274,7 @@ impl Machine<'_, '_> {
             Data::Same(known) if lanes.len() == 1 && access.elements == 1 => {
                 self.slots.insert((site, resolve(access.space, *known).1));
             }
-            Data::Each(each) if each.unknown.is_empty() && lanes.len() > 1 => {
+            Data::Ramp(_) | Data::Each(_) if address.unknown_in(lanes).is_empty() && lanes.len() > 1 => {
                 let Some(range) = Range::of(address, lanes, self.threads) else {
                     return;
                 };

@@ -128,8 +128,8 @@ impl Machine<'_, '_> {
 
     /// Whether the CTA's threads write a shared variable from its start to its end, all at once.
     pub(super) fn fills_variable(&self, at: usize, address: &Value, lanes: &Mask, size: u32) -> bool {
-        let Data::Each(each) = &address.data else { return false };
-        if self.by_warp || self.fibers[at].alive != *lanes || !each.unknown.is_empty() {
+        let known = address.is_by_thread() && address.unknown_in(lanes).is_empty();
+        if self.by_warp || self.fibers[at].alive != *lanes || !known {
             return false;
         }
         let Some(Range {

@@ -8,7 +8,7 @@ use super::node;
 use super::program::{Arg, Exchange, Row, Step};
 use super::space::Layout;
 use super::value::{Data, Value, buffer};
-use crate::ptx::analysis::scalar::{Column, Scalar};
+use crate::ptx::analysis::scalar::{Column, Ramp, Scalar};
 use crate::ptx::ir::RegId;
 use crate::ptx::types::Space;
 use smallvec::SmallVec;
@@ -33,15 +33,7 @@ impl Machine<'_, '_> {
             }
             Step::Cvta(space, to, arg) => {
                 let value = self.read(at, arg);
-                let space = *space;
-                let convert = |address| {
-                    if *to {
-                        Layout::specific(space, address)
-                    } else {
-                        Layout::generic(space, address)
-                    }
-                };
-                let value = self.map(&value, convert);
+                let value = self.converted(value, *space, *to);
                 self.write_first(at, row, value, &who);
             }
             Step::IsSpace(space, arg) => {
@@ -108,6 +100,32 @@ impl Machine<'_, '_> {
         };
     }
 
+    /// An address of a space's own made of a generic one, or the other way round.
+    fn converted(&self, value: Value, space: Space, from_generic: bool) -> Value {
+        let convert = |address| match from_generic {
+            true => Layout::specific(space, address),
+            false => Layout::generic(space, address),
+        };
+        let by = |address: u64| convert(address).wrapping_sub(address);
+        let ends = value.ramp().and_then(|ramp| ramp.ends(self.threads.saturating_sub(1)));
+        match ends.filter(|(low, high)| by(*low) == by(*high)) {
+            Some((low, _)) => self.raised(value, by(low)),
+            None => self.map(&value, convert),
+        }
+    }
+
+    /// The value with every known number made greater by one amount.
+    pub(super) fn raised(&self, value: Value, by: u64) -> Value {
+        match value.ramp() {
+            _ if by == 0 => value,
+            Some(ramp) => Value {
+                data: Data::ramp(ramp.raised(by)),
+                ..value
+            },
+            None => self.map(&value, |known| known.wrapping_add(by)),
+        }
+    }
+
     /// The value with every known number changed.
     pub(super) fn map(&self, value: &Value, change: impl Fn(u64) -> u64) -> Value {
         match &value.data {
@@ -115,6 +133,14 @@ impl Machine<'_, '_> {
                 data: Data::Same(change(*known)),
                 ..*value
             },
+            Data::Ramp(ramp) => {
+                let mut values = buffer(self.threads);
+                let changed = (0..self.threads).map(|thread| change(ramp.at(thread)));
+                values.iter_mut().zip(changed).for_each(|(place, value)| *place = value);
+                let mut result = Value::each(values, Mask::default());
+                result.guess = value.guess;
+                result
+            }
             Data::Each(lanes) => {
                 let mut values = buffer(lanes.values.len());
                 let changed = lanes.values.iter().map(|known| change(*known));
@@ -154,6 +180,13 @@ impl Machine<'_, '_> {
                 None => Value::some(),
             };
         }
+        let ramps: Option<SmallVec<[Ramp; 4]>> = values.iter().map(Value::ramp).collect();
+        if let Some(ramp) = ramps.and_then(|ramps| scalar.apply_ramps(&ramps, self.threads.saturating_sub(1))) {
+            return Value {
+                guess,
+                ..Value::rising(ramp)
+            };
+        }
         if values
             .iter()
             .any(|value| value.constant().is_some_and(|known| scalar.absorbs(known)))
@@ -162,7 +195,7 @@ impl Machine<'_, '_> {
             return result;
         }
         let lost = values.iter().any(Value::is_unknown);
-        if lost && !values.iter().any(|value| matches!(value.data, Data::Each(_))) {
+        if lost && !values.iter().any(Value::is_by_thread) {
             return self.unknown_sum(scalar, values, row);
         }
         self.fuel = self.fuel.saturating_sub(self.threads as u32 / 64);
@@ -228,25 +261,18 @@ impl Machine<'_, '_> {
         let unknown = which.unknown_in(&all);
         let mut result = if let Some(bit) = which.constant() {
             if bit & 1 == 1 { yes } else { no }
-        } else if which.is_unknown()
-            && which.is_uniform()
-            && yes.is_unknown()
-            && no.is_unknown()
-            && yes.is_uniform()
-            && no.is_uniform()
-        {
+        } else if which.is_unknown() && [&which, &yes, &no].iter().all(|value| value.is_uniform()) {
             // One of two things that are alike in all threads, by a choice that is, too.
-            Value::some()
+            if yes.constant().is_some() && yes.constant() == no.constant() {
+                yes
+            } else {
+                Value::some()
+            }
         } else if unknown.is_empty() {
             let chosen = all.filter(|thread| which.of(thread).is_some_and(|bit| bit & 1 == 1));
             no.blended(yes, &chosen, self.threads)
         } else {
-            let uniform = which.is_uniform() && yes.is_uniform() && no.is_uniform();
-            let mut merged = no.merged(&yes, &all, self.threads);
-            if uniform && merged.is_unknown() {
-                merged = Value::some();
-            }
-            merged
+            no.merged(&yes, &all, self.threads)
         };
         result.guess |= which.guess;
         result
@@ -347,6 +373,7 @@ impl Machine<'_, '_> {
 fn column(value: &Value) -> Option<Column<'_>> {
     match &value.data {
         Data::Same(known) => Some(Column::Same(*known)),
+        Data::Ramp(ramp) => Some(Column::Ramp(*ramp)),
         Data::Each(lanes) if lanes.unknown.is_empty() => Some(Column::Each(&lanes.values)),
         _ => None,
     }
@@ -390,8 +417,6 @@ fn mixed(values: &[Value], row: &Row) -> Value {
     let varying = values.iter().any(|value| !value.is_uniform());
     let parts = values.to_vec();
     let mut result = Value::unknown(node::made(row.how, row.commutes, parts), varying);
-    result.own = values
-        .iter()
-        .any(|value| value.own || matches!(value.data, Data::Each(_)));
+    result.own = values.iter().any(|value| value.own || value.is_by_thread());
     result
 }

@@ -1,7 +1,8 @@
-//! Parameters that must hold a certain number, because the kernel traps where they do not.
+//! What kernels show of their parameters: numbers that they must hold, because the kernel traps where they do not, and what they are for.
 
 use crate::ptx::ir::{Address, Base, Body, Inst, Operand, RegId, SymbolId};
-use rustc_hash::FxHashMap;
+use crate::ptx::isa::Effect;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Larger numbers make loops too long to be run; such a kernel traps in the trial.
 const LARGEST: i64 = 1 << 13;
@@ -29,6 +30,71 @@ pub(super) fn demands(body: &Body) -> FxHashMap<(SymbolId, i64), u64> {
         }
     }
     found
+}
+
+/// What a parameter is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Role {
+    /// How often a loop goes round: it is compared with what is alike in all threads.
+    Count,
+    /// Where the data ends: it is compared with what follows from a thread's index.
+    Bound,
+    /// By how many bits something is shifted.
+    Shift,
+}
+
+/// Whether some parameter counts rounds.
+pub fn counts(body: &Body) -> bool {
+    roles(body).values().any(|role| *role == Role::Count)
+}
+
+/// The parameters that are used in one of these ways right as they are.
+pub(super) fn roles(body: &Body) -> FxHashMap<(SymbolId, i64), Role> {
+    let mut found: FxHashMap<(SymbolId, i64), Role> = FxHashMap::default();
+    let mut params: FxHashMap<RegId, (SymbolId, i64)> = FxHashMap::default();
+    let mut indices: FxHashSet<RegId> = FxHashSet::default();
+    for inst in &body.insts {
+        if let (Some(param), Some(Operand::Reg(reg))) = (loaded(inst), inst.operands.first()) {
+            params.insert(*reg, param);
+            continue;
+        }
+        match (inst.op.base(), &inst.operands[..]) {
+            ("shl" | "shr", [_, _, Operand::Reg(by)]) if params.contains_key(by) => {
+                found.insert(params[by], Role::Shift);
+            }
+            ("setp", [_, a, b]) => {
+                for (this, other) in [(a, b), (b, a)] {
+                    let param = this.as_reg().and_then(|reg| params.get(&reg));
+                    let is_index = other.as_reg().is_some_and(|reg| indices.contains(&reg));
+                    let role = if is_index { Role::Bound } else { Role::Count };
+                    if let Some(param) = param {
+                        let known = found.entry(*param).or_insert(role);
+                        *known = role.max(*known);
+                    }
+                }
+            }
+            _ => follow(inst, &mut indices),
+        }
+    }
+    found
+}
+
+/// Notes what follows from the index of thread or CTA.
+fn follow(inst: &Inst, indices: &mut FxHashSet<RegId>) {
+    if inst.op.effect != Effect::Pure {
+        return;
+    }
+    let is_index = |operand: &Operand| match operand {
+        Operand::Special(special) => ["%tid", "%ctaid"].iter().any(|name| special.name().starts_with(name)),
+        _ => false,
+    };
+    let mut follows = inst.operands.iter().any(is_index);
+    inst.uses(&mut |reg| follows |= indices.contains(&reg));
+    if follows {
+        inst.defs(&mut |reg| {
+            indices.insert(reg);
+        });
+    }
 }
 
 /// Registers with the one instruction that writes them, where it has no guard.

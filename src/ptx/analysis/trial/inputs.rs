@@ -3,12 +3,13 @@
 //! Integers are large and round, so that guards against the end of the data let all threads pass. Two samples differ enough
 //! that a coincidence in one is none in the other.
 
-use super::demands::demands;
+use super::demands::{Role, demands, roles};
 use super::machine::Programs;
 use super::program::{Access, Arg, Program, Row, Step};
 use super::space::Layout;
 use super::value::Value;
 use crate::ptx::analysis::geometry::Shape;
+use crate::ptx::analysis::scalar::Ramp;
 use crate::ptx::ir::{Address, Base, FuncId, Inst, Operand, RegId, Special, SymbolId};
 use crate::ptx::types::{Kind, Space, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,6 +29,10 @@ pub enum Sample {
     Grid,
     /// One.
     One,
+    /// Two, unless threads are held against it: few rounds over much data.
+    Rounds,
+    /// So large that no stride is too small, and different for every parameter.
+    Huge,
 }
 
 impl Sample {
@@ -69,6 +74,9 @@ impl Setup {
     pub(super) fn special(&self, special: Special) -> Value {
         let shape = Shape::Exact(self.block);
         let threads = self.threads() as u32;
+        if shape.counts_threads(special) {
+            return Value::rising(Ramp::rising(threads));
+        }
         let values: Option<Vec<u64>> = (0..threads).map(|thread| shape.special(special, thread)).collect();
         if let Some(values) = values {
             return Value::each(values, super::Mask::default());
@@ -168,13 +176,22 @@ impl<'m> Params<'m> {
         if ty.bits() == 64 && self.pointers().all.contains(&(symbol, offset)) {
             return Value::guessed(Layout::buffer(number));
         }
+        let role = self.pointers().roles.get(&(symbol, offset)).copied();
+        match (role, self.sample) {
+            (Some(Role::Shift), Sample::Large | Sample::Rounds) => return Value::guessed(9),
+            (Some(Role::Shift), Sample::Larger) => return Value::guessed(10),
+            (None | Some(Role::Count), Sample::Rounds) if ty.bits() >= 16 => return Value::guessed(2),
+            _ => {}
+        }
         let size = u64::from(number % 3);
         let value = match (ty.bits(), self.sample) {
             (..=15, _) | (_, Sample::One) => 1,
-            (_, Sample::Large) => 2048 << size,
+            (_, Sample::Large | Sample::Rounds) => 2048 << size,
             (_, Sample::Larger) => 3072 << size,
             (_, Sample::Block) => self.threads[0],
             (_, Sample::Grid) => self.threads[1],
+            (..=31, Sample::Huge) => 0x4000 + 0x200 * u64::from(number % 16),
+            (_, Sample::Huge) => (16 + u64::from(number)) << 16,
         };
         Value::guessed(value)
     }
@@ -200,6 +217,8 @@ pub(super) struct Pointers {
     unclear: bool,
     /// What parameters must hold, lest the kernel trap.
     demanded: FxHashMap<(SymbolId, i64), u64>,
+    /// What parameters are for, where that is plain.
+    roles: FxHashMap<(SymbolId, i64), Role>,
 }
 
 /// What is known of a kernel's parameters, each by its symbol and the bytes from its start.
@@ -249,6 +268,7 @@ fn pointers(program: &Program) -> Pointers {
         }
     }
     search.found.demanded = demands(program.body);
+    search.found.roles = roles(program.body);
     search.found
 }
 

@@ -48,6 +48,7 @@ impl Places {
         self.less == other.less
             && match (&self.address.data, &other.address.data) {
                 (Data::Same(a), Data::Same(b)) => a == b,
+                (Data::Ramp(a), Data::Ramp(b)) => a == b,
                 (Data::Each(a), Data::Each(b)) => Rc::ptr_eq(a, b) || a.values == b.values && a.unknown == b.unknown,
                 _ => false,
             }
@@ -91,6 +92,11 @@ impl Record {
     /// Bytes that a thread accesses.
     pub(super) fn size(&self) -> u64 {
         u64::from(self.bytes) * u64::from(self.elements)
+    }
+
+    /// Whether it writes nothing but one known number.
+    pub(super) fn is_fixed(&self, element: usize) -> bool {
+        !self.writes || self.values.get(element).is_some_and(|value| value.constant().is_some())
     }
 
     /// The clock of a warp when it did this.
@@ -145,6 +151,10 @@ pub struct Conflict {
     pub anywhere: bool,
     /// Whether the one that reads is a broadcast: all threads read one address.
     pub broadcast: bool,
+    /// Whether both are: all threads go to the one address, to read and to write.
+    pub slot: bool,
+    /// Whether what is written is one known number.
+    pub fixed: bool,
     /// When each happened.
     pub times: (u32, u32),
 }
@@ -332,7 +342,7 @@ fn is_private(records: &[Record], members: &[u32]) -> bool {
         all = all.or(&record.lanes);
         size = size.max(record.size());
     }
-    if all.len() == 1 {
+    if all.len() == 1 || matches!(first.places.address.data, Data::Ramp(ramp) if ramp.step().unsigned_abs() >= size) {
         return true;
     }
     let mut end = 0;
@@ -373,6 +383,8 @@ pub(super) fn conflict(a: &Record, thread: usize, b: &Record, other: usize) -> O
         maybe: a.maybe || b.maybe,
         anywhere: false,
         broadcast: (!a.writes && a.broadcast) || (!b.writes && b.broadcast),
+        slot: a.broadcast && b.broadcast,
+        fixed: false,
         times: (a.time, b.time),
     })
 }

@@ -391,7 +391,7 @@ impl<'m> Machine<'_, 'm> {
                 match (*by, *negated) {
                     (0, false) => value,
                     (0, true) => self.map(&value, |bits| bits ^ 1),
-                    (by, _) => self.map(&value, |bits| bits.wrapping_add(by as u64)),
+                    (by, _) => self.raised(value, by as u64),
                 }
             }
             Arg::Other => Value::chaos(),

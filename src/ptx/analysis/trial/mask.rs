@@ -30,6 +30,7 @@ impl Mask {
     }
 
     /// Whether the thread is in the set.
+    #[inline]
     pub fn has(&self, thread: usize) -> bool {
         self.0
             .get(thread / 64)
@@ -43,6 +44,7 @@ impl Mask {
         }
     }
 
+    #[inline]
     fn zip(&self, other: &Self, each: impl Fn(u64, u64) -> u64) -> Self {
         let mut words = self.0;
         words
@@ -53,26 +55,31 @@ impl Mask {
     }
 
     /// Those in both.
+    #[inline]
     pub fn and(&self, other: &Self) -> Self {
         self.zip(other, |a, b| a & b)
     }
 
     /// Those in either.
+    #[inline]
     pub fn or(&self, other: &Self) -> Self {
         self.zip(other, |a, b| a | b)
     }
 
     /// Those that are not in the other.
+    #[inline]
     pub fn minus(&self, other: &Self) -> Self {
         self.zip(other, |a, b| a & !b)
     }
 
     /// Whether there is none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }
 
     /// How many.
+    #[inline]
     pub fn len(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
@@ -89,7 +96,8 @@ impl Mask {
 
     /// The first thread, where there is one.
     pub fn lowest(&self) -> Option<usize> {
-        self.iter().next()
+        let at = self.0.iter().position(|word| *word != 0)?;
+        Some(at * 64 + self.0[at].trailing_zeros() as usize)
     }
 
     /// The threads for which the predicate holds.

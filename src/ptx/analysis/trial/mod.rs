@@ -27,6 +27,7 @@ mod turn;
 mod value;
 mod words;
 
+pub use demands::counts;
 pub use foreign::FLAG;
 pub use inputs::{Known, Sample, Setup, known};
 pub use log::{Conflict, Site};
@@ -187,6 +188,8 @@ impl Scatter {
             maybe: true,
             anywhere: true,
             broadcast: false,
+            slot: false,
+            fixed: false,
             times: (0, 0),
         }
     }

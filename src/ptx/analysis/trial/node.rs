@@ -144,6 +144,7 @@ fn is_like(a: &Node, b: &Node, depth: u32) -> bool {
             && pairs.all(|(a, b)| match (&a.data, &b.data) {
                 (Data::Unknown(a), Data::Unknown(b)) => depth > 0 && is_like(a, b, depth - 1),
                 (Data::Same(a), Data::Same(b)) => a == b,
+                (Data::Ramp(a), Data::Ramp(b)) => a == b,
                 (Data::Each(a), Data::Each(b)) => Rc::ptr_eq(a, b),
                 _ => false,
             })
@@ -200,6 +201,7 @@ impl Marks {
     pub(super) fn of(&mut self, value: &Value, thread: u32) -> u64 {
         match &value.data {
             Data::Same(known) => mix(*known, 1),
+            Data::Ramp(ramp) => mix(ramp.at(thread as usize), 1),
             Data::Each(lanes) if lanes.unknown.has(thread as usize) => mix(u64::from(thread), 3),
             Data::Each(lanes) => mix(lanes.values.get(thread as usize).copied().unwrap_or(0), 1),
             Data::Unset => mix(u64::from(thread), 5),

@@ -28,6 +28,14 @@ pub(super) struct Range {
 impl Range {
     /// Of a value in these threads, where it is known in all of them.
     pub(super) fn of(value: &Value, lanes: &Mask, threads: usize) -> Option<Self> {
+        if let Data::Ramp(ramp) = &value.data
+            && lanes.len() as usize == threads
+            && let Some((low, high)) = ramp.ends(threads - 1)
+        {
+            // No bit below those of the step differs; above, any may.
+            let differ = u64::MAX << ramp.step().trailing_zeros();
+            return Some(Self { low, high, differ });
+        }
         let first = value.of(lanes.lowest()?)?;
         let mut range = Self {
             low: first,

@@ -181,7 +181,7 @@ impl Machine<'_, '_> {
             self.bulk(at, site, to, *offset, bytes.as_ref(), &who);
         }
         let base = self.read(at, &signal.base);
-        let address = self.map(&base, |base| base.wrapping_add(signal.offset as u64));
+        let address = self.raised(base, signal.offset as u64);
         let range = Range::of(&address, &lanes, self.threads).filter(|range| range.low == range.high);
         let space = if signal.generic { Space::Generic } else { Space::Shared };
         let key = range.map(|range| resolve(space, range.low).1 | MBARRIER);
@@ -350,7 +350,7 @@ impl Machine<'_, '_> {
     /// A bulk copy writes to shared memory.
     fn bulk(&mut self, at: usize, site: Site, to: &Arg, offset: i64, bytes: Option<&Arg>, who: &Who) {
         let base = self.read(at, to);
-        let address = self.map(&base, |base| base.wrapping_add(offset as u64));
+        let address = self.raised(base, offset as u64);
         // Whether it is started more than once has a rule of its own.
         let mut lanes = Mask::default();
         who.lanes().lowest().iter().for_each(|thread| lanes.add(*thread));

@@ -2,6 +2,7 @@
 
 use super::mask::Mask;
 use super::node::{self, Node};
+use crate::ptx::analysis::scalar::Ramp;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -12,10 +13,21 @@ pub(super) enum Data {
     Unset,
     /// The same number in all threads.
     Same(u64),
+    /// Numbers that rise by the same amount from thread to thread.
+    Ramp(Ramp),
     /// A number per thread.
     Each(Rc<Lanes>),
     /// Not known.
     Unknown(Rc<Node>),
+}
+
+impl Data {
+    pub(super) fn ramp(ramp: Ramp) -> Self {
+        match ramp.as_constant() {
+            Some(known) => Data::Same(known),
+            None => Data::Ramp(ramp),
+        }
+    }
 }
 
 /// A number per thread, and the threads in which it is not known.
@@ -41,14 +53,19 @@ pub(super) fn buffer(threads: usize) -> Vec<u64> {
     buffer
 }
 
+/// Keeps a buffer for the next value.
+fn keep(buffer: Vec<u64>) {
+    FREE.with(|free| {
+        let mut free = free.borrow_mut();
+        if free.len() < KEPT {
+            free.push(buffer);
+        }
+    });
+}
+
 impl Drop for Lanes {
     fn drop(&mut self) {
-        FREE.with(|free| {
-            let mut free = free.borrow_mut();
-            if free.len() < KEPT {
-                free.push(std::mem::take(&mut self.values));
-            }
-        });
+        keep(std::mem::take(&mut self.values));
     }
 }
 
@@ -94,9 +111,12 @@ impl Value {
 
     pub(super) fn each(values: Vec<u64>, unknown: Mask) -> Self {
         let known = unknown.is_empty();
-        let data = match values.first() {
-            Some(first) if known && values.iter().all(|value| value == first) => Data::Same(*first),
-            _ => Data::Each(Rc::new(Lanes { values, unknown })),
+        let data = match Ramp::of(&values).filter(|_| known) {
+            Some(ramp) => {
+                keep(values);
+                Data::ramp(ramp)
+            }
+            None => Data::Each(Rc::new(Lanes { values, unknown })),
         };
         Self {
             data,
@@ -133,14 +153,17 @@ impl Value {
     }
 
     /// The number in a thread, where it is known.
+    #[inline]
     pub(super) fn of(&self, thread: usize) -> Option<u64> {
         match &self.data {
             Data::Same(value) => Some(*value),
+            Data::Ramp(ramp) => Some(ramp.at(thread)),
             Data::Each(lanes) if !lanes.unknown.has(thread) => lanes.values.get(thread).copied(),
             _ => None,
         }
     }
 
+    #[inline]
     pub(super) fn constant(&self) -> Option<u64> {
         match self.data {
             Data::Same(value) => Some(value),
@@ -148,8 +171,30 @@ impl Value {
         }
     }
 
+    /// Numbers that rise evenly from thread to thread.
+    pub(super) fn rising(ramp: Ramp) -> Self {
+        Self {
+            data: Data::ramp(ramp),
+            ..Self::UNSET
+        }
+    }
+
+    /// The number in a thread as it follows from the thread's index, where it does so evenly.
+    pub(super) fn ramp(&self) -> Option<Ramp> {
+        match self.data {
+            Data::Same(value) => Some(Ramp::constant(value)),
+            Data::Ramp(ramp) => Some(ramp),
+            _ => None,
+        }
+    }
+
     pub(super) fn is_unset(&self) -> bool {
         matches!(self.data, Data::Unset)
+    }
+
+    /// Whether it is known in some threads, and not the same in all.
+    pub(super) fn is_by_thread(&self) -> bool {
+        matches!(self.data, Data::Ramp(_) | Data::Each(_))
     }
 
     /// Whether nothing is known of any thread.
@@ -161,15 +206,16 @@ impl Value {
     pub(super) fn is_uniform(&self) -> bool {
         match self.data {
             Data::Same(_) => true,
-            Data::Each(_) => false,
+            Data::Ramp(_) | Data::Each(_) => false,
             _ => !self.varying,
         }
     }
 
     /// Threads of `within` in which it is not known.
+    #[inline]
     pub(super) fn unknown_in(&self, within: &Mask) -> Mask {
         match &self.data {
-            Data::Same(_) => Mask::default(),
+            Data::Same(_) | Data::Ramp(_) => Mask::default(),
             Data::Each(lanes) => lanes.unknown.and(within),
             _ => *within,
         }
@@ -181,6 +227,7 @@ impl Value {
         match (&self.data, &new.data) {
             (Data::Unset, _) => return new,
             (Data::Same(a), Data::Same(b)) if a == b => return Value { guess, ..new },
+            (Data::Ramp(a), Data::Ramp(b)) if a == b => return Value { guess, ..new },
             (Data::Unknown(a), Data::Unknown(b)) if Rc::ptr_eq(a, b) => return new,
             (Data::Unknown(_), Data::Unknown(_)) => return Self::unknown(node::split(*mask, &new, self), true),
             _ => {}
@@ -209,6 +256,7 @@ impl Value {
         }
         match (&self.data, &other.data) {
             (Data::Same(a), Data::Same(b)) if a == b => return self.clone(),
+            (Data::Ramp(a), Data::Ramp(b)) if a == b => return self.clone(),
             (Data::Unknown(a), Data::Unknown(b)) if Rc::ptr_eq(a, b) => return self.clone(),
             (Data::Each(a), Data::Each(b)) if Rc::ptr_eq(a, b) => return self.clone(),
             _ => {}

@@ -161,6 +161,7 @@ impl Search<'_, '_> {
         }
         let whole = a.writes && b.writes && known.bytes == new.bytes && !a.atomic && !b.atomic;
         conflict.equal = whole && same(&mut self.log.marks, (a, known), (b, new));
+        conflict.fixed = a.is_fixed(known.element.into()) && b.is_fixed(new.element.into());
         conflict.address = word * 4 + u64::from(common.trailing_zeros());
         self.log.keep(conflict);
     }

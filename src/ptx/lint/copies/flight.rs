@@ -2,6 +2,7 @@
 
 use super::{Batch, Fault, Meeting, meeting};
 use crate::ptx::analysis::Unit;
+use crate::ptx::flow::Cfg;
 use crate::ptx::flow::dataflow::{Direction, Problem, Solution, solve};
 use crate::ptx::ir::{Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
@@ -43,14 +44,17 @@ struct Problem_<'u> {
     batches: usize,
     /// Whether mbarriers tell of copies: `cp.async.mbarrier.arrive`.
     by_mbarrier: bool,
+    /// Whether loops are followed through their first round only.
+    once: Option<&'u Cfg>,
 }
 
 /// How far the copies have come.
-pub(super) struct Flight {
+pub(super) struct Flight<'u> {
     events: FxHashMap<u32, Event>,
     solution: Solution<Vec<u32>>,
     batches: usize,
     by_mbarrier: bool,
+    once: Option<&'u Cfg>,
 }
 
 impl Problem for Problem_<'_> {
@@ -82,6 +86,12 @@ impl Problem for Problem_<'_> {
             Some(Event::Commit) => state.iter_mut().for_each(|bits| *bits = committed(*bits)),
             Some(Event::Wait(groups)) => state.iter_mut().for_each(|bits| *bits = waited(*bits, *groups)),
             Some(Event::Meet(meeting)) => state.iter_mut().for_each(|bits| *bits = self.met(*bits, *meeting)),
+        }
+    }
+
+    fn edge(&self, state: &mut Vec<u32>, from: u32, to: u32) {
+        if self.once.is_some_and(|cfg| cfg.dom().dominates(to, from)) {
+            state.fill(0);
         }
     }
 }
@@ -138,8 +148,17 @@ fn event(unit: &Unit, inst: u32, row: &Inst, family: Family) -> Option<Event> {
     }
 }
 
-impl Flight {
-    pub(super) fn new(unit: &Unit, batches: &[Batch], family: Family) -> Self {
+impl<'u> Flight<'u> {
+    pub(super) fn new(unit: &'u Unit, batches: &[Batch], family: Family) -> Self {
+        Self::follow(unit, batches, family, None)
+    }
+
+    /// Through the first round of each loop only.
+    pub(super) fn first_round(unit: &'u Unit, batches: &[Batch], family: Family) -> Self {
+        Self::follow(unit, batches, family, Some(&unit.cfg))
+    }
+
+    fn follow(unit: &'u Unit, batches: &[Batch], family: Family, once: Option<&'u Cfg>) -> Self {
         let mut events = FxHashMap::default();
         for (at, batch) in batches.iter().enumerate() {
             events.extend(batch.insts.iter().map(|inst| (inst.0, Event::Copy(at))));
@@ -158,12 +177,14 @@ impl Flight {
             events: &events,
             batches: batches.len(),
             by_mbarrier,
+            once,
         };
         let solution = solve(&problem, &unit.cfg);
         Self {
             solution,
             batches: batches.len(),
             by_mbarrier,
+            once,
             events,
         }
     }
@@ -173,6 +194,7 @@ impl Flight {
             events: &self.events,
             batches: self.batches,
             by_mbarrier: self.by_mbarrier,
+            once: self.once,
         }
     }
 

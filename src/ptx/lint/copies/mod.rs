@@ -237,6 +237,9 @@ fn judge(
     copies.idle = flight.idle(unit);
     let places_read: Vec<InstId> = reads.iter().map(|read| read.inst).collect();
     let states = flight.before(unit, &places_read);
+    // What is waited for later all the same may be too late for the first round of a loop.
+    let first_round = Flight::first_round(unit, batches, Family::Copies);
+    let first_states = first_round.before(unit, &places_read);
     for (at, batch) in batches.iter().enumerate() {
         let targets: Vec<Access> = batch
             .insts
@@ -244,14 +247,10 @@ fn judge(
             .filter_map(|inst| target(unit, places, *inst))
             .collect();
         let mut found = None;
-        for (read, states) in reads.iter_mut().zip(&states) {
-            if states[at] == 0 {
-                continue;
-            }
-            found = early(unit, lanes, &flight, states[at], &targets, read);
-            if found.is_some() {
-                break;
-            }
+        for (flight, states) in [(&flight, &states), (&first_round, &first_states)] {
+            let mut started = reads.iter_mut().zip(states).filter(|(_, states)| states[at] != 0);
+            found = found
+                .or_else(|| started.find_map(|(read, states)| early(unit, lanes, flight, states[at], &targets, read)));
         }
         copies
             .early
@@ -263,7 +262,7 @@ fn judge(
 fn early(
     unit: &Unit,
     lanes: &Together,
-    flight: &Flight,
+    flight: &Flight<'_>,
     states: u32,
     targets: &[Access],
     read: &mut Access,

@@ -18,9 +18,10 @@ pub const RULE: Rule = Rule {
 const EXPLANATION: &str = "\
 Finds stores to global memory that reach places which another CTA stores to or loads from: an index without `%ctaid`, a halo that is
 updated in place. No barrier orders CTAs; only the end of the kernel, a cooperative launch or atomics with fences do, and a kernel
-that has such atomics or fences is not judged. Needs the block and the grid (`--block`, `--grid`).
+that has such atomics or fences is not judged. Where the launch is not given, kernels that ask which CTA they are in are taken to run in
+several: what shows for all usual shapes, and whatever integer parameters hold, is a warning, and everything else information.
 
-Fails (launched as `--block 64,1,1 --grid 2,1,1`; without a grid nothing is reported):
+Fails (launched as `--block 64,1,1 --grid 2,1,1`):
 ```ptx
 .version 7.0
 .target sm_80
@@ -73,11 +74,7 @@ fn check(context: &Context) -> Vec<Diag> {
             "{} writes where another CTA {does}, and nothing orders them",
             opcode(context, between.store)
         );
-        let level = if between.some || between.assumed {
-            Level::Info
-        } else {
-            Level::Warning
-        };
+        let level = if between.sure { Level::Warning } else { Level::Info };
         let mut diag = Diag::new(RULE.code, level, span(between.store), message)
             .note("different parameters are taken to point to different memory")
             .help("let the index take in `%ctaid`, or write to another buffer than the one that is read");

@@ -3,6 +3,7 @@
 use crate::ptx::analysis::trial::Site;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
+use crate::ptx::lint::messages::messages;
 use crate::ptx::lint::racing::opcode;
 use crate::ptx::lint::rule::Rule;
 use crate::ptx::lint::trials::Tried;
@@ -84,6 +85,10 @@ fn assumption(context: &Context, tried: &Tried) -> Option<Diag> {
 
 fn stop(context: &Context, tried: &Tried) -> Option<Diag> {
     let (site, why) = tried.unclear.as_ref()?;
+    // What is wrong about a flag says that there is one.
+    if tried.flag.is_some() && !messages(context, tried).is_empty() {
+        return None;
+    }
     let message = format!("not searched for races from here on: {why}");
     let span = match site {
         Some(site) => span(context, *site),

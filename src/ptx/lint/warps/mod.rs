@@ -13,7 +13,7 @@ pub(super) use mask::Mask;
 pub(super) use poison::{Cause, Leak, leaks};
 pub(super) use shuffle::{Mode, Shuffle};
 
-use crate::ptx::analysis::{Company, Shape, Together, Unit, WARP, is_joint};
+use crate::ptx::analysis::{Company, Shape, Threads, Together, Unit, WARP, is_joint};
 use crate::ptx::flow::ValueId;
 use crate::ptx::ir::{FuncId, InstId, Operand};
 use crate::ptx::isa::Effect;
@@ -134,10 +134,14 @@ impl Site {
 
     /// A thread that it names and that can never come, beside one that does.
     pub(super) fn missing(&self, unit: &Unit) -> Option<(usize, usize)> {
-        let away =
-            |thread: &usize| !self.company.threads.contains(*thread) && !self.company.maybe_gone.contains(*thread);
-        let mut executing = self.company.threads.iter();
-        executing.find_map(|thread| Some((thread, self.named(unit, thread).find(away)?)))
+        let come = self.company.threads.union(self.company.maybe_gone);
+        let all = Threads::first(unit.shape.most_threads());
+        let missing = |thread: usize| {
+            let warp = thread / WARP as usize;
+            let away = self.mask.of(thread)? & all.warp(warp) & !come.warp(warp);
+            (away != 0).then(|| (thread, warp * WARP as usize + away.trailing_zeros() as usize))
+        };
+        self.company.threads.iter().find_map(missing)
     }
 
     /// A thread that executes it and is not named.

@@ -2,7 +2,7 @@
 
 use super::super::format::{E2M1, E4M3, F16};
 use super::super::matrix::{BitOp, Fragment, Shape, Side, quad, quad_factor, quad_sum, transpose};
-use super::super::tensor::{Lanes, Product, Quads, Scales, densify, doubles};
+use super::super::tensor::{Lanes, Product, Quads, Scales, doubles};
 use super::super::{Round, half};
 use super::cases::Cases;
 use crate::ptx::types::Type;
@@ -495,31 +495,4 @@ fn scaled_products() {
         .apply_scaled(&a, &b, &c, &mut d, &quarter)
         .unwrap();
     assert_eq!(d[0][0], 16f32.to_bits(), "the sign bit of a scale does not count");
-}
-
-/// Two of each four elements of a row, at places that differ from row to row.
-#[test]
-fn sparse_factors() {
-    let places =
-        |row: u32, chunk: u32| [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]][((row * 5 + chunk * 3) % 6) as usize];
-    let value = |row: u32, k: u32| 0x100 * row + k + 1;
-    for selector in 0..4 {
-        let mut metadata = [u32::MAX; 32];
-        let mut a = [[0; 32]; 2];
-        for row in 0..16 {
-            for chunk in 0..4 {
-                let [first, second] = places(row, chunk);
-                let word = &mut metadata[(row % 8 * 4 + selector) as usize];
-                let shift = row / 8 * 16 + chunk * 4;
-                *word = *word & !(15 << shift) | (first | second << 2) << shift;
-                let pair = value(row, 4 * chunk + first) | value(row, 4 * chunk + second) << 16;
-                a[row as usize / 8][(row % 8 * 4 + chunk) as usize] = pair;
-            }
-        }
-        let expected = fill(Fragment::new(shape("m16n8k16"), Side::A, 16), 16, |row, k| {
-            let there = places(row, k / 4).contains(&(k % 4));
-            if there { value(row, k) } else { 0 }
-        });
-        assert_eq!(densify(&a, &metadata, selector).to_vec(), expected);
-    }
 }

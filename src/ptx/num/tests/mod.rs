@@ -9,6 +9,7 @@ mod fragments;
 mod integers;
 mod packing;
 mod random;
+mod sparse;
 mod video;
 
 use super::round::{Mode, Round};

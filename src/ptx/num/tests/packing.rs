@@ -1,9 +1,9 @@
 //! Packed conversions.
 
 use super::super::Round;
-use super::super::convert::Convert;
+use super::super::convert::{Convert, format};
 use super::super::format::{BF16, F16};
-use super::super::packed::{Pack, pack, repack, scale_from_single, scale_to_brain, stochastic, stochastic_pair};
+use super::super::packed::{self, Pack, pack, repack, scale_from_single, scale_to_brain, stochastic, stochastic_pair};
 use super::cases::Cases;
 use crate::ptx::types::Type;
 
@@ -136,4 +136,81 @@ fn clamped_integers_in_one_register() {
     );
     assert_eq!(pack(4, true).apply(3, (-100i32).cast_unsigned(), 0xab), 0xab38);
     assert_eq!(pack(2, false).apply(1, 9, 0x3), 0x37);
+}
+
+/// A narrow result lies below the magnitude or one place above it, as the random bits say how much must be missing at least.
+#[test]
+fn random_bits_for_four() {
+    let mut cases = Cases::new(62);
+    let types = [Type::E4m3, Type::E5m2, Type::E3m2, Type::E2m3, Type::E2m1];
+    for ty in types {
+        let narrow = format(ty).unwrap();
+        // Every positive number of the format.
+        let values: Vec<f64> = (0..=narrow.max()).map(|code| narrow.decode(code)).collect();
+        let (least, most) = (values[1], *values.last().unwrap());
+        for _ in 0..3000 {
+            let random = cases.next() as u32;
+            let inputs: [u32; 4] = std::array::from_fn(|_| {
+                let share = f64::from(cases.next() as u32) / f64::from(u32::MAX);
+                let sign = if cases.next() & 1 == 1 { -1.0 } else { 1.0 };
+                ((share * share * most * 1.2 + least * share) * sign) as f32
+            })
+            .map(f32::to_bits);
+            let bits = match ty {
+                Type::E2m1 => {
+                    let bytes = random.to_be_bytes().map(u32::from);
+                    let [first, last] = [bytes[0] << 8 | bytes[2], bytes[1] << 8 | bytes[3]];
+                    [first, first, last, last]
+                }
+                _ => [random >> 16, random >> 16, random & 0xffff, random & 0xffff],
+            };
+            let expected = inputs.iter().zip(bits).fold(0u32, |packed, (input, random)| {
+                let value = f64::from(f32::from_bits(*input));
+                let below = values.partition_point(|x| *x <= value.abs()).saturating_sub(1);
+                let code = match values.get(below + 1) {
+                    None => below,
+                    Some(above) => {
+                        let missing = (value.abs() - values[below]) / (above - values[below]);
+                        let carry = (missing * 65536.0).floor() + f64::from(random) >= 65536.0;
+                        below + usize::from(carry)
+                    }
+                };
+                let sign = if value < 0.0 { narrow.sign() as u32 } else { 0 };
+                packed << packed::container(ty) | code as u32 | sign
+            });
+            let got = packed::stochastic_quad(ty, inputs, random, false);
+            assert_eq!(got, Some(expected), "{ty:?} {inputs:x?} {random:#x}");
+        }
+    }
+    let odd = [f32::NAN, f32::INFINITY, -1.0, f32::NEG_INFINITY].map(f32::to_bits);
+    assert_eq!(packed::stochastic_quad(Type::E4m3, odd, 0, false), Some(0x7f7e_b8fe));
+    assert_eq!(packed::stochastic_quad(Type::E4m3, odd, 0, true), Some(0x7f7e_0000));
+    assert_eq!(packed::stochastic_quad(Type::E2m1, odd, 0, true), Some(0x7700));
+}
+
+#[test]
+fn fixed_point() {
+    for code in 0..=255u8 {
+        let value = packed::from_fixed(code);
+        assert_eq!(value, f64::from(code as i8) * 0.015625);
+        assert_eq!(packed::fixed(value, false), code);
+        assert_eq!(packed::fixed(value, true), if value < 0.0 { 0 } else { code });
+    }
+    let cases = [
+        (0.0078125, 0),
+        (0.0234375, 2),
+        (-0.0078126, 0xff),
+        (7.0, 0x7f),
+        (-7.0, 0x80),
+        (f64::NAN, 0x7f),
+    ];
+    for (value, code) in cases {
+        assert_eq!(packed::fixed(value, false), code, "{value}");
+    }
+    assert_eq!(packed::scale_value(0), 2f64.powi(-127));
+    assert_eq!(packed::scale_value(254), 2f64.powi(127));
+    assert!(packed::scale_value(255).is_nan());
+    assert_eq!(packed::to_brain(-1.0, true, false), 0);
+    assert_eq!(packed::to_brain(2f64.powi(-133), false, false), 1);
+    assert_eq!(packed::to_brain(f64::MAX, false, true), 0x7f7f);
 }

@@ -1,13 +1,10 @@
 //! Loads and stores: where the addresses of a warp lead, whether they may, and the data.
 
-use super::super::fault::{Fault, codes};
-use super::super::lanes::{LANES, Longs, Slot, lanes, put, same};
+use super::super::lanes::{LANES, Longs, Slot, lanes, map1, put, same};
 use super::super::memory::Visit;
 use super::super::program::{Access, Extend};
 use super::locate::View;
 use super::state::{BlockId, Ctx};
-use crate::ptx::diag::Level;
-use crate::ptx::types::Space;
 
 /// An access that was found in order, for one lane.
 #[derive(Clone, Copy, Debug)]
@@ -21,28 +18,37 @@ pub struct Spot {
 /// The addresses of all lanes.
 #[inline(always)]
 pub fn addresses(ctx: &Ctx, access: &Access) -> Longs {
-    let mut out = [0; LANES];
+    let file = &ctx.warp.file;
     match access.address {
-        Slot::Long(at) | Slot::Quad(at) => {
-            let row = &ctx.warp.file.longs[at as usize];
-            for lane in 0..LANES {
-                out[lane] = row[lane].wrapping_add(access.offset);
-            }
-        }
-        Slot::Word(at) => {
-            let row = &ctx.warp.file.words[at as usize];
-            for lane in 0..LANES {
-                out[lane] = u64::from(row[lane].wrapping_add(access.offset as u32));
-            }
-        }
-        Slot::Pred(..) => {}
+        Slot::Long(at) | Slot::Quad(at) => map1(&file.longs[at as usize], |base| base.wrapping_add(access.offset)),
+        Slot::Word(at) => map1(&file.words[at as usize], |base| {
+            u64::from(base.wrapping_add(access.offset as u32))
+        }),
+        Slot::Pred(..) => [0; LANES],
     }
-    out
+}
+
+/// The address of a lane.
+#[inline(always)]
+fn address(ctx: &Ctx, access: &Access, lane: usize) -> u64 {
+    let base = ctx.warp.file.read(access.address, lane);
+    match access.address {
+        Slot::Word(_) => u64::from((base as u32).wrapping_add(access.offset as u32)),
+        Slot::Pred(..) => 0,
+        _ => base.wrapping_add(access.offset),
+    }
 }
 
 /// The lanes next to each other whose accesses lie next to each other: how many, from which lane on. One for none.
 #[inline(always)]
 fn adjacent(addresses: &Longs, mask: u32, size: u64) -> Option<(usize, usize)> {
+    if mask == u32::MAX {
+        let mut off = 0;
+        for lane in 1..LANES {
+            off |= addresses[lane].wrapping_sub(addresses[lane - 1]) ^ size;
+        }
+        return (off == 0).then_some((0, LANES));
+    }
     let first = mask.trailing_zeros() as usize & 31;
     let run = mask >> first;
     if run & run.wrapping_add(1) != 0 {
@@ -55,6 +61,13 @@ fn adjacent(addresses: &Longs, mask: u32, size: u64) -> Option<(usize, usize)> {
         off |= if mask >> lane & 1 != 0 { step } else { 0 };
     }
     (off == 0).then_some((first, run.count_ones() as usize))
+}
+
+/// Whether accesses side by side lie in the view, aligned.
+#[inline(always)]
+fn is_inside(address: u64, view: &View, size: u64, count: usize) -> bool {
+    let len = size * count as u64;
+    (view.size >= len) & (address.wrapping_sub(view.base) <= view.size.wrapping_sub(len)) & (address & (size - 1) == 0)
 }
 
 /// Whether all lanes of the mask lie in the view, aligned.
@@ -72,6 +85,25 @@ fn all_inside(addresses: &Longs, mask: u32, view: &View, size: u64) -> bool {
     !bad
 }
 
+/// A load from an address that is the same for all lanes, whatever happens.
+#[inline(always)]
+pub fn load_fixed(ctx: &mut Ctx, at: u32, mask: u32, pc: u32) {
+    let program = ctx.program;
+    let access = &program.accesses[at as usize];
+    let (address, size) = (
+        address(ctx, access, 0),
+        u64::from(access.bytes) * access.regs.len() as u64,
+    );
+    if !ctx.world.stats.is_profiled()
+        && let Some(view) = ctx.locate(access.space, address)
+        && is_plain(access, &view)
+        && is_inside(address, &view, size, 1)
+    {
+        return load_same(ctx, access, address, mask, pc, &view);
+    }
+    load(ctx, at, mask, pc);
+}
+
 /// A load.
 #[inline(always)]
 pub fn load(ctx: &mut Ctx, at: u32, mask: u32, pc: u32) {
@@ -84,20 +116,31 @@ pub fn load(ctx: &mut Ctx, at: u32, mask: u32, pc: u32) {
     }
     let first = mask.trailing_zeros() as usize & 31;
     let view = ctx.locate(access.space, addresses[first]);
+    if let Some(view) = view
+        && is_plain(access, &view)
+    {
+        if same(&addresses, first, mask) {
+            if is_inside(addresses[first], &view, size, 1) {
+                return load_same(ctx, access, addresses[first], mask, pc, &view);
+            }
+        } else if let Some(run) = adjacent(&addresses, mask, size)
+            && is_inside(addresses[run.0], &view, size, run.1)
+        {
+            return load_run(ctx, access, &addresses, mask, pc, &view, run);
+        }
+    }
     match view {
         Some(view) if view.owner.is_none() && all_inside(&addresses, mask, &view, size) => {
-            if !access.order.strong && view.stride == 0 && same(&addresses, first, mask) {
-                load_same(ctx, access, &addresses, mask, pc, &view);
-            } else if access.order.strong || view.stride != 0 {
-                load_each(ctx, access, &addresses, mask, pc, &view, size);
-            } else if let Some((lane, count)) = adjacent(&addresses, mask, size) {
-                load_run(ctx, access, &addresses, mask, pc, &view, (lane, count));
-            } else {
-                load_each(ctx, access, &addresses, mask, pc, &view, size);
-            }
+            load_each(ctx, access, &addresses, mask, pc, &view, size);
         }
         _ => load_odd(ctx, access, &addresses, mask, pc, size),
     }
+}
+
+/// Whether all lanes see the same memory there, and nothing is ordered by the access.
+#[inline(always)]
+fn is_plain(access: &Access, view: &View) -> bool {
+    view.owner.is_none() & (view.stride == 0) & !access.order.strong
 }
 
 /// Lanes side by side read bytes side by side.
@@ -153,9 +196,7 @@ fn gather_run(ctx: &mut Ctx, access: &Access, block: BlockId, from: usize, (lane
         match slot {
             Some(Slot::Word(d)) => {
                 if let Some(row) = file.words[*d as usize].get_mut(lane..lane + count) {
-                    for (nth, to) in row.iter_mut().enumerate() {
-                        *to = word_at(bytes, nth * size + offset);
-                    }
+                    words_from(row, bytes.get(offset..).unwrap_or_default(), size);
                 }
             }
             Some(Slot::Long(d)) => {
@@ -179,6 +220,36 @@ fn gather_run(ctx: &mut Ctx, access: &Access, block: BlockId, from: usize, (lane
     }
 }
 
+/// Fills a row with words that lie so many bytes apart.
+#[inline(always)]
+fn words_from(row: &mut [u32], bytes: &[u8], stride: usize) {
+    if stride == 4 {
+        for (to, word) in row.iter_mut().zip(bytes.as_chunks::<4>().0) {
+            *to = u32::from_le_bytes(*word);
+        }
+        return;
+    }
+    for (to, chunk) in row.iter_mut().zip(bytes.chunks(stride)) {
+        *to = chunk.first_chunk::<4>().map_or(0, |word| u32::from_le_bytes(*word));
+    }
+}
+
+/// Writes a row to words that lie so many bytes apart.
+#[inline(always)]
+fn words_to(row: &[u32], bytes: &mut [u8], stride: usize) {
+    if stride == 4 {
+        for (from, word) in row.iter().zip(bytes.as_chunks_mut::<4>().0) {
+            *word = from.to_le_bytes();
+        }
+        return;
+    }
+    for (from, chunk) in row.iter().zip(bytes.chunks_mut(stride)) {
+        if let Some(word) = chunk.first_chunk_mut::<4>() {
+            *word = from.to_le_bytes();
+        }
+    }
+}
+
 /// Four bytes of a chunk, little end first.
 #[inline(always)]
 fn word_at(chunk: &[u8], offset: usize) -> u32 {
@@ -190,18 +261,21 @@ fn word_at(chunk: &[u8], offset: usize) -> u32 {
 
 /// All lanes read one place.
 #[inline(always)]
-fn load_same(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, view: &View) {
+fn load_same(ctx: &mut Ctx, access: &Access, address: u64, mask: u32, pc: u32, view: &View) {
     let (first, last) = (
         mask.trailing_zeros() as usize & 31,
         31 - (mask.leading_zeros() as usize & 31),
     );
     let size = access.bytes as usize * access.regs.len();
-    let at = (view.at + (addresses[first] - view.base)) as usize;
+    let at = (view.at + (address - view.base)) as usize;
     let spot = Spot { block: view.block, at };
-    // Two readers stand for all: whoever writes is another thread than one of them.
-    ctx.visit(access, spot, size, first, addresses[first], pc, Visit::Read);
-    if last != first && matches!(view.block, BlockId::Buffer(_) | BlockId::Shared(_)) {
-        ctx.visit(access, spot, size, last, addresses[first], pc, Visit::Read);
+    // Parameters are written before the launch, and by nobody later.
+    if view.block != BlockId::Params {
+        // Two readers stand for all: whoever writes is another thread than one of them.
+        ctx.visit(access, spot, size, first, address, pc, Visit::Read);
+        if last != first && matches!(view.block, BlockId::Buffer(_) | BlockId::Shared(_)) {
+            ctx.visit(access, spot, size, last, address, pc, Visit::Read);
+        }
     }
     for (element, slot) in access.regs.iter().enumerate() {
         let Some(slot) = slot else { continue };
@@ -287,12 +361,41 @@ fn load_each(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u
     } else {
         Visit::Read
     };
-    for lane in lanes(mask) {
-        let at = (view.at + view.stride * lane as u64 + (addresses[lane] - view.base)) as usize;
-        let spot = Spot { block: view.block, at };
-        ctx.visit(access, spot, size as usize, lane, addresses[lane], pc, kind);
+    if !read_each(ctx, access, addresses, mask, pc, view) {
+        for lane in lanes(mask) {
+            let at = (view.at + view.stride * lane as u64 + (addresses[lane] - view.base)) as usize;
+            let spot = Spot { block: view.block, at };
+            ctx.visit(access, spot, size as usize, lane, addresses[lane], pc, kind);
+        }
     }
     gather(ctx, access, mask, view, addresses);
+}
+
+/// Checks and notes plain reads of all lanes at once. If one of them is not clearly in order, nothing is noted.
+#[inline(always)]
+fn read_each(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, view: &View) -> bool {
+    let checks = ctx.world.options.checks;
+    let tag = ctx.tag(0);
+    if !is_plain(access, view) {
+        return false;
+    }
+    let Some(block) = ctx.block(view.block) else {
+        return false;
+    };
+    let size = access.bytes as usize * access.regs.len();
+    let places: Longs = std::array::from_fn(|lane| view.at.wrapping_add(addresses[lane].wrapping_sub(view.base)));
+    let is_written = |lane: usize| block.is_written(places[lane] as usize, size);
+    if checks.memory && !block.is_full() && !lanes(mask).all(is_written) {
+        return false;
+    }
+    if !checks.races || !matches!(view.block, BlockId::Buffer(_) | BlockId::Shared(_)) {
+        return true;
+    }
+    let is_stored = |lane: usize| block.shadow.is_stored(places[lane] as usize, size);
+    if access.read_only && !block.shadow.is_all_read() && lanes(mask).any(is_stored) {
+        return false;
+    }
+    block.shadow.read_each(&places, mask, size, tag, pc)
 }
 
 /// Lanes that do not all lead to one variable: each is looked at alone.
@@ -333,12 +436,10 @@ pub fn store(ctx: &mut Ctx, at: u32, mask: u32, pc: u32) {
     let first = mask.trailing_zeros() as usize & 31;
     let view = ctx.locate(access.space, addresses[first]);
     if let Some(view) = view
-        && view.owner.is_none()
-        && !access.order.strong
-        && view.stride == 0
+        && is_plain(access, &view)
         && ctx.may_write(access.space, view.block)
-        && all_inside(&addresses, mask, &view, size)
         && let Some(run) = adjacent(&addresses, mask, size)
+        && is_inside(addresses[run.0], &view, size, run.1)
     {
         return store_run(ctx, access, &addresses, mask, pc, &view, run);
     }
@@ -387,13 +488,8 @@ fn scatter_run(ctx: &mut Ctx, access: &Access, block: BlockId, to: usize, (lane,
         let range = element * 4..element * 4 + 4;
         match slot {
             Some(Slot::Word(a)) => {
-                let row = &file.words[*a as usize];
-                for nth in 0..count {
-                    let at = nth * size + range.start;
-                    if let Some(place) = bytes.get_mut(at..at + 4) {
-                        place.copy_from_slice(&row[(lane + nth) & 31].to_le_bytes());
-                    }
-                }
+                let row = file.words[*a as usize].get(lane..lane + count).unwrap_or_default();
+                words_to(row, bytes.get_mut(range.start..).unwrap_or_default(), size);
             }
             Some(slot) => {
                 for (nth, chunk) in bytes.chunks_exact_mut(size).enumerate() {
@@ -472,112 +568,5 @@ fn store_odd(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u
                 block.store(at, access.bytes as usize, value);
             }
         }
-    }
-}
-
-impl Ctx<'_> {
-    /// Where one lane's access leads, if it is in order; else says what is wrong.
-    pub fn spot(&mut self, space: Space, address: u64, size: u64, lane: usize, pc: u32, write: bool) -> Option<Spot> {
-        let found = self.locate(space, address);
-        let inside = |view: &View| address.wrapping_sub(view.base) <= view.size.wrapping_sub(size) && view.size >= size;
-        let Some(view) = found.filter(inside) else {
-            self.out_of_bounds(space, address, size, lane, pc, write);
-            return None;
-        };
-        if !address.is_multiple_of(size) {
-            self.misaligned(address, size, lane, pc);
-            return None;
-        }
-        if write && !self.may_write(space, view.block) {
-            let message = "a store to memory that cannot be written";
-            let fault = Fault::new(codes::ISA017, Level::Error, self.site(pc), message);
-            self.report(fault.thread(self.thread(lane)).address(address));
-            return None;
-        }
-        let mine = self.warp.index * 32 + lane as u32;
-        if let Some(owner) = view.owner.filter(|owner| *owner != mine) {
-            self.foreign_local(address, owner, lane, pc);
-            return None;
-        }
-        let at = view.at + view.stride * lane as u64 + (address - view.base);
-        Some(Spot {
-            block: view.block,
-            at: at as usize,
-        })
-    }
-
-    /// Checks and notes one lane's access.
-    #[allow(clippy::too_many_arguments)]
-    pub fn visit(&mut self, access: &Access, spot: Spot, size: usize, lane: usize, address: u64, pc: u32, kind: Visit) {
-        let reads = kind != Visit::Write;
-        if reads && !(kind == Visit::Atomic && access.order.release) {
-            self.check_written(access, spot.block, spot.at, size, lane, address, pc);
-        }
-        if !self.world.options.checks.races || !matches!(spot.block, BlockId::Buffer(_) | BlockId::Shared(_)) {
-            return;
-        }
-        if access.order.strong {
-            self.synchronise(access.order, (spot.block, spot.at), kind);
-        }
-        let tag = self.tag(lane);
-        let suspects = match self.block(spot.block) {
-            Some(block) => block.shadow.visit(kind, spot.at, size, 1, tag, pc),
-            None => return,
-        };
-        if access.read_only
-            && self
-                .block(spot.block)
-                .is_some_and(|block| block.shadow.is_stored(spot.at, size))
-        {
-            self.stale(lane, address, pc);
-        }
-        if !suspects.is_empty() {
-            let same = kind == Visit::Write && self.holds_already(access, spot, lane);
-            self.judge(&suspects, spot.block, kind, pc, same);
-        }
-    }
-
-    /// Whether memory holds already what the lane is about to write.
-    fn holds_already(&mut self, access: &Access, spot: Spot, lane: usize) -> bool {
-        let size = access.bytes as usize;
-        access.regs.iter().enumerate().all(|(element, slot)| {
-            let Some(slot) = slot else { return true };
-            let value = self.warp.file.read_wide(*slot, lane);
-            let value = if size < 16 {
-                value & ((1 << (8 * size)) - 1)
-            } else {
-                value
-            };
-            let block = self.block(spot.block);
-            block.is_some_and(|block| block.load(spot.at + element * size, size) == value)
-        })
-    }
-
-    /// Reports a read of memory that nobody has written.
-    #[allow(clippy::too_many_arguments)]
-    pub fn check_written(
-        &mut self,
-        access: &Access,
-        id: BlockId,
-        at: usize,
-        size: usize,
-        lane: usize,
-        address: u64,
-        pc: u32,
-    ) {
-        if !self.world.options.checks.memory {
-            return;
-        }
-        let written = self.block(id).is_none_or(|block| block.is_written(at, size));
-        if written {
-            return;
-        }
-        if self.in_flight(id, at, size, lane, address, pc) {
-            return;
-        }
-        let what = self.describe(access.space, address);
-        let message = format!("reads {size} bytes that nothing has written{what}");
-        let fault = Fault::new(codes::FLOW004, Level::Error, self.site(pc), message);
-        self.report(fault.thread(self.thread(lane)).address(address));
     }
 }

@@ -51,6 +51,7 @@ impl Ctx<'_> {
             let released = self.released();
             let bar = &mut self.hall.bars[id as usize];
             bar.arrived += threads;
+            bar.came += threads;
             bar.count = bar.count.or(count);
             bar.last = Some((pc, thread));
             bar.known.join(&released);
@@ -60,6 +61,7 @@ impl Ctx<'_> {
         let bar = &mut self.hall.bars[id as usize];
         bar.count = bar.count.or(count);
         bar.last = Some((pc, thread));
+        bar.came += threads;
         self.hall.touched |= 1 << id;
         self.warp.splits.push(Split {
             wait: Wait::Barrier(id as u8),
@@ -103,7 +105,7 @@ impl Ctx<'_> {
     }
 }
 
-/// Who waits at a barrier: per warp, the lanes.
+/// How many threads wait at a barrier.
 fn waiting(warps: &[Warp], id: u8) -> u32 {
     let splits = warps.iter().flat_map(|warp| &warp.splits);
     splits
@@ -117,11 +119,12 @@ pub fn settle(program: &Program, world: &mut World, hall: &mut Hall, warps: &mut
     let touched = std::mem::take(&mut hall.touched);
     let mut any = false;
     for id in 0..16u8 {
-        if touched >> id & 1 == 0 {
+        let bar = &hall.bars[id as usize];
+        // Nobody need be counted where too few have come.
+        if touched >> id & 1 == 0 || bar.came == 0 || bar.came < bar.count.unwrap_or(hall.live) {
             continue;
         }
         let wait = waiting(warps, id);
-        let bar = &hall.bars[id as usize];
         let full = match bar.count {
             Some(count) => wait + bar.arrived >= count,
             None => wait > 0 && wait + bar.arrived >= hall.live,
@@ -236,6 +239,7 @@ fn forget(world: &mut World, hall: &mut Hall) {
         block.shadow.clear();
     }
     hall.epoch = 0;
+    world.forgot = true;
 }
 
 /// Which barrier instruction is there.

@@ -57,11 +57,6 @@ impl Ctx<'_> {
             return self.stop(Stop::Unsupported { site, what });
         };
         let again = self.is_active(split.frame, function);
-        if again && routine.has_locals {
-            let what = "a function that calls itself and has local variables".to_owned();
-            let site = self.site(split.pc);
-            return self.stop(Stop::Unsupported { site, what });
-        }
         // Where a function calls itself, caller and callee have the same rows: arguments are read before those are saved.
         let cargo: Vec<Cargo> = call
             .args
@@ -75,6 +70,7 @@ impl Ctx<'_> {
             depth,
             call: at,
             function: function.0,
+            stack: self.stack_pointers(),
             saved,
         });
         for (cargo, to) in cargo.iter().zip(&routine.params) {
@@ -176,6 +172,7 @@ impl Ctx<'_> {
         if let Some(saved) = &frame.saved {
             self.restore(routine, saved, split.mask);
         }
+        self.restore_stack(frame.stack.as_deref(), split.mask);
         for (cargo, to) in results.iter().zip(&call.results) {
             self.unload(cargo, *to, split.mask);
         }

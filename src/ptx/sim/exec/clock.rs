@@ -21,6 +21,13 @@ impl Known {
         self.warps.is_empty() && self.ctas.is_empty()
     }
 
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        if !self.is_empty() {
+            *self = Known::default();
+        }
+    }
+
     /// Learns what another one knows.
     pub fn join(&mut self, other: &Known) {
         for (warp, when) in &other.warps {
@@ -39,6 +46,12 @@ impl Known {
         *mine = (*mine).max((epoch, clock));
         let cta = self.ctas.entry(cta).or_default();
         *cta = (*cta).max(epoch);
+    }
+
+    /// Up to when the warps of a CTA are known to have come.
+    pub fn warps_of(&self, cta: u64) -> impl Iterator<Item = (u32, (u32, u32))> + '_ {
+        let mine = self.warps.iter().filter(move |((of, _), _)| *of == cta);
+        mine.map(|((_, warp), when)| (*warp, *when))
     }
 
     /// Whether a visit is known to be over.

@@ -8,6 +8,7 @@ use super::access::Spot;
 use super::clock::Known;
 use super::state::{BlockId, Ctx, Split, Wait};
 use crate::ptx::diag::Level;
+use crate::ptx::types::Space;
 
 /// A copy under way.
 #[derive(Clone, Debug)]
@@ -28,7 +29,23 @@ pub struct Flight {
     pub bulk: bool,
     /// What its starter knew.
     pub known: Known,
+    /// What it does there.
+    pub kind: Kind,
 }
+
+/// What the bytes of a copy do where they arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// They are put there: of each sixteen those that the mask names.
+    Put(u16),
+    /// Each element is combined with what is there: an index into [`super::super::program::Program::reductions`].
+    Reduce(u32),
+    /// There are none: the mbarrier is arrived at, for the commit of that number.
+    Arrive(u64),
+}
+
+/// All bytes are copied.
+pub const WHOLE: Kind = Kind::Put(u16::MAX);
 
 impl Ctx<'_> {
     /// Executes an asynchronous operation for the lanes of a split.
@@ -59,6 +76,21 @@ impl Ctx<'_> {
             Async::CopyArrive { at, counted } => self.copy_arrive(at, *counted, split),
             Async::Bulk { .. } => lanes(split.mask).for_each(|lane| self.bulk(what, lane, split.pc)),
             Async::Store { .. } => lanes(split.mask).for_each(|lane| self.store_async(what, lane, split.pc)),
+            Async::Fill { to, size } => lanes(split.mask).for_each(|lane| self.fill_bulk(to, *size, lane, split.pc)),
+            Async::Discard { at, size } => lanes(split.mask).for_each(|lane| self.discard(at, *size, lane, split.pc)),
+            Async::Tensor(tensor) => lanes(split.mask).for_each(|lane| self.tensor(tensor, lane, split.pc)),
+            Async::ReplaceMap(replace) => lanes(split.mask).for_each(|lane| self.replace_map(replace, lane, split.pc)),
+            Async::CopyMap { to, from } => self.copy_map(to, from, split),
+            Async::TensorProduct(product) => {
+                lanes(split.mask).for_each(|lane| self.tensor_product(product, lane, split.pc));
+            }
+            Async::TensorCopy(copy) => lanes(split.mask).for_each(|lane| self.tensor_copy(copy, lane, split.pc)),
+            Async::TensorCommit { bar, multicast } => {
+                lanes(split.mask).for_each(|lane| self.tensor_commit(bar, *multicast, lane, split.pc));
+            }
+            Async::TryCancel { to, bar, all } => {
+                lanes(split.mask).for_each(|lane| self.try_cancel(to, bar, *all, lane, split.pc));
+            }
         }
         self.go_on(split, split.mask);
     }
@@ -93,16 +125,25 @@ impl Ctx<'_> {
         };
         let mut bytes = vec![0; size as usize];
         if used > 0 {
-            let Some(data) = self.source(from, here, u64::from(used), lane, pc) else {
+            let Some(data) = self.source(from.space, here, u64::from(used), false, lane, pc) else {
                 return;
             };
             bytes[..data.len()].copy_from_slice(&data);
         }
-        self.depart(spot, bytes, lane, pc, None, false);
+        self.depart(spot, bytes, WHOLE, lane, pc, None, false);
     }
 
     /// Reads what is copied, as a read of that lane.
-    fn source(&mut self, from: &Place, address: u64, size: u64, lane: usize, pc: u32) -> Option<Vec<u8>> {
+    #[allow(clippy::too_many_arguments)]
+    pub fn source(
+        &mut self,
+        from: Space,
+        address: u64,
+        size: u64,
+        bulk: bool,
+        lane: usize,
+        pc: u32,
+    ) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut at = 0;
         while at < size {
@@ -110,14 +151,17 @@ impl Ctx<'_> {
             let piece = 16u64
                 .min(1 << (address + at).trailing_zeros().min(4))
                 .min(1 << (63 - (size - at).leading_zeros()));
-            let spot = self.spot(from.space, address + at, piece, lane, pc, false)?;
+            let spot = self.spot(from, address + at, piece, lane, pc, false)?;
             let written = self
                 .block(spot.block)
                 .is_none_or(|block| block.is_written(spot.at, piece as usize));
             if !written && self.world.options.checks.memory {
-                let what = self.describe(from.space, address + at);
+                let what = self.describe(from, address + at);
                 let message = format!("copies bytes that nothing has written{what}");
                 self.complain(codes::FLOW004, pc, lane, message);
+            }
+            if bulk {
+                self.read_by_proxy(spot, piece as usize, lane, pc);
             }
             self.touch(spot, piece as usize, lane, pc, Visit::Read, codes::RACE001);
             let value = self.block(spot.block)?.load(spot.at, piece as usize);
@@ -128,10 +172,27 @@ impl Ctx<'_> {
     }
 
     /// A copy starts: until it is waited for, nobody may read what lies there.
-    fn depart(&mut self, to: Spot, bytes: Vec<u8>, lane: usize, pc: u32, bar: Option<(BlockId, usize)>, bulk: bool) {
-        self.visit_range(to, bytes.len(), lane, pc);
+    #[allow(clippy::too_many_arguments)]
+    pub fn depart(
+        &mut self,
+        to: Spot,
+        bytes: Vec<u8>,
+        kind: Kind,
+        lane: usize,
+        pc: u32,
+        bar: Option<(BlockId, usize)>,
+        bulk: bool,
+    ) {
+        if let Kind::Reduce(_) = kind {
+            self.check_target(to, bytes.len(), lane, pc);
+        }
+        self.visit_range(to, bytes.len(), kind, lane, pc);
         if let Some(block) = self.block(to.block) {
-            block.unmark(to.at, bytes.len());
+            match kind {
+                Kind::Put(u16::MAX) | Kind::Reduce(_) => block.unmark(to.at, bytes.len()),
+                Kind::Put(mask) => named(mask, bytes.len()).for_each(|at| block.unmark(to.at + at, 1)),
+                Kind::Arrive(_) => {}
+            }
         }
         let known = if bar.is_some() {
             self.released()
@@ -150,19 +211,65 @@ impl Ctx<'_> {
                 group: None,
                 bulk,
                 known,
+                kind,
             },
         ));
     }
 
-    /// Notes that a lane writes a range of any length.
-    fn visit_range(&mut self, to: Spot, len: usize, lane: usize, pc: u32) {
+    /// What a reduction combines with must have been written, or be under way to where another reduction goes.
+    fn check_target(&mut self, to: Spot, len: usize, lane: usize, pc: u32) {
+        let written = self.block(to.block).is_none_or(|block| block.is_written(to.at, len));
+        let awaited = |flight: &Flight| {
+            let start = flight.to.at;
+            let meets = flight.to.block == to.block && to.at < start + flight.bytes.len() && start < to.at + len;
+            meets && matches!(flight.kind, Kind::Reduce(_))
+        };
+        if written || !self.world.options.checks.memory || self.world.flights.iter().any(|(_, flight)| awaited(flight))
+        {
+            return;
+        }
+        let message = "reduces into bytes that nothing has written".to_owned();
+        self.complain(codes::FLOW004, pc, lane, message);
+    }
+
+    /// An arrival at an mbarrier, when what it stands for is over.
+    pub fn arrive_later(&mut self, bar: (BlockId, usize), kind: Kind, to: Spot, lane: usize, pc: u32) {
+        let (known, thread) = (self.released(), self.me(lane));
+        let flight = Flight {
+            to,
+            bytes: Vec::new(),
+            thread,
+            pc,
+            bar: Some(bar),
+            group: None,
+            bulk: true,
+            known,
+            kind,
+        };
+        self.world.flights.push((self.hall.number, flight));
+    }
+
+    /// Notes that a lane writes a range of any length, or combines with what is there.
+    pub fn visit_range(&mut self, to: Spot, len: usize, kind: Kind, lane: usize, pc: u32) {
+        let (visit, code) = match kind {
+            Kind::Put(_) => (Visit::Write, codes::ASYNC004),
+            Kind::Reduce(_) | Kind::Arrive(_) => (Visit::Atomic, codes::RACE007),
+        };
+        if let Kind::Put(mask) = kind
+            && mask != u16::MAX
+        {
+            for at in named(mask, len) {
+                self.touch(Spot { at: to.at + at, ..to }, 1, lane, pc, visit, code);
+            }
+            return;
+        }
         let mut at = 0;
         while at < len {
             let place = to.at + at;
             let piece =
                 (1usize << place.trailing_zeros().min(4)).min(1 << (usize::BITS - 1 - (len - at).leading_zeros()));
             let spot = Spot { at: place, ..to };
-            self.touch(spot, piece, lane, pc, Visit::Write, codes::ASYNC004);
+            self.touch(spot, piece, lane, pc, visit, code);
             at += piece;
         }
     }
@@ -208,12 +315,40 @@ impl Ctx<'_> {
 
     /// The bytes of a copy arrive, as a write of the lane that started it or waits for it.
     fn arrive_at(&mut self, flight: &Flight, lane: usize) {
-        if let Some(block) = self.block(flight.to.block) {
-            for (at, byte) in flight.bytes.iter().enumerate() {
-                block.store(flight.to.at + at, 1, u128::from(*byte));
+        self.bring(flight);
+        self.visit_range(flight.to, flight.bytes.len(), flight.kind, lane, flight.pc);
+    }
+
+    /// The bytes of a copy do what they came for.
+    fn bring(&mut self, flight: &Flight) {
+        let program = self.program;
+        let Some(block) = self.block(flight.to.block) else {
+            return;
+        };
+        let (start, bytes) = (flight.to.at, &flight.bytes);
+        match flight.kind {
+            Kind::Put(mask) => {
+                for at in named(mask, bytes.len()) {
+                    block.store(start + at, 1, bytes.get(at).copied().unwrap_or(0).into());
+                }
+            }
+            Kind::Arrive(_) => {}
+            Kind::Reduce(at) => {
+                let Some(reduction) = program.reductions.get(at as usize) else {
+                    return;
+                };
+                let size = reduction.bytes as usize;
+                for (nth, element) in bytes.chunks_exact(size.max(1)).enumerate() {
+                    let operand = element
+                        .iter()
+                        .rev()
+                        .fold(0, |value, byte| value << 8 | u128::from(*byte));
+                    let place = start + nth * size;
+                    let new = (reduction.update)(block.load(place, size), operand, 0);
+                    block.store(place, size, new);
+                }
             }
         }
-        self.visit_range(flight.to, flight.bytes.len(), lane, flight.pc);
     }
 
     /// Brings in the bulk copies that tell that mbarrier.
@@ -230,14 +365,13 @@ impl Ctx<'_> {
             !due
         });
         for flight in landed {
-            if let Some(block) = self.block(flight.to.block) {
-                for (at, byte) in flight.bytes.iter().enumerate() {
-                    block.store(flight.to.at + at, 1, u128::from(*byte));
-                }
-            }
+            self.bring(&flight);
             let bytes = flight.bytes.len() as u32;
             if let Some(object) = self.world.mbarriers.get_mut(&bar) {
-                object.complete(bytes, &flight.known);
+                match flight.kind {
+                    Kind::Arrive(_) => object.arrive(&flight.known),
+                    _ => object.complete(bytes, &flight.known),
+                }
             }
         }
     }
@@ -274,10 +408,14 @@ impl Ctx<'_> {
             size,
             signal,
             multicast,
+            bytes: mask,
+            reduce,
         } = what
         else {
             return;
         };
+        let mask = mask.map_or(u16::MAX, |slot| self.warp.file.read(slot, lane) as u16);
+        let kind = reduce.map_or(Kind::Put(mask), Kind::Reduce);
         let size = self.warp.file.read(*size, lane) & u64::from(u32::MAX);
         if size == 0 {
             return;
@@ -288,7 +426,7 @@ impl Ctx<'_> {
                 format!("copies {size} bytes from {here:#x} to {there:#x}; all three must be multiples of 16");
             return self.complain(codes::ASYNC012, pc, lane, message);
         }
-        let Some(bytes) = self.source(from, here, size, lane, pc) else {
+        let Some(bytes) = self.source(from.space, here, size, true, lane, pc) else {
             return;
         };
         let targets = match multicast {
@@ -301,13 +439,10 @@ impl Ctx<'_> {
         for rank in targets {
             let reach = |ctx: &mut Self, address: u64, space| match rank {
                 None => (address, space),
-                Some(rank) => (
-                    ctx.map_to(address, rank, false),
-                    crate::ptx::types::Space::SharedCluster,
-                ),
+                Some(rank) => (ctx.map_to(address, rank, false), Space::SharedCluster),
             };
             let (there, space) = reach(self, there, to.space);
-            let Some(spot) = self.whole(space, there, size, lane, pc) else {
+            let Some(spot) = self.range(space, there, size, 16, lane, pc) else {
                 continue;
             };
             let bar = match signal {
@@ -321,26 +456,27 @@ impl Ctx<'_> {
                     Some((spot.block, spot.at))
                 }
             };
-            self.depart(spot, bytes.clone(), lane, pc, bar, true);
+            self.depart(spot, bytes.clone(), kind, lane, pc, bar, true);
         }
     }
 
-    /// A range of any length that lies in one variable.
-    fn whole(
-        &mut self,
-        space: crate::ptx::types::Space,
-        address: u64,
-        size: u64,
-        lane: usize,
-        pc: u32,
-    ) -> Option<Spot> {
-        let first = self.spot(space, address, 16, lane, pc, true)?;
-        self.spot(space, address + size - 16, 16, lane, pc, true)?;
-        Some(first)
+    /// A range of a multiple of `unit` bytes that lies in one variable.
+    pub fn range(&mut self, space: Space, address: u64, size: u64, unit: u64, lane: usize, pc: u32) -> Option<Spot> {
+        let first = self.spot(space, address, unit, lane, pc, true)?;
+        let last = self.spot(space, address.wrapping_add(size - unit), unit, lane, pc, true)?;
+        // Addresses that wrap around lead elsewhere.
+        (last.block == first.block && last.at.checked_sub(first.at) == Some((size - unit) as usize)).then_some(first)
     }
 
     fn store_async(&mut self, what: &Async, lane: usize, pc: u32) {
-        let Async::Store { to, values, bytes, bar } = what else {
+        let Async::Store {
+            to,
+            values,
+            bytes,
+            bar,
+            reduce,
+        } = what
+        else {
             return;
         };
         let address = self.address(to, lane);
@@ -356,16 +492,31 @@ impl Ctx<'_> {
             let value = self.warp.file.read_wide(*value, lane);
             data.extend(value.to_le_bytes().into_iter().take(*bytes as usize));
         }
-        self.depart(spot, data, lane, pc, Some((bar.block, bar.at)), true);
+        let kind = reduce.map_or(WHOLE, Kind::Reduce);
+        self.depart(spot, data, kind, lane, pc, Some((bar.block, bar.at)), true);
     }
 
     /// Whether bytes are the target of a copy under way; then it is that which is wrong.
-    pub fn in_flight(&mut self, block: BlockId, at: usize, size: usize, lane: usize, address: u64, pc: u32) -> bool {
+    #[allow(clippy::too_many_arguments)]
+    pub fn in_flight(
+        &mut self,
+        block: BlockId,
+        at: usize,
+        size: usize,
+        strong: bool,
+        lane: usize,
+        address: u64,
+        pc: u32,
+    ) -> bool {
         let hit = self.world.flights.iter().find(|(_, flight)| {
             let start = flight.to.at;
             flight.to.block == block && at < start + flight.bytes.len() && start < at + size
         });
         let Some((_, flight)) = hit else { return false };
+        // Reductions take turns with atomics and strong accesses.
+        if strong && matches!(flight.kind, Kind::Reduce(_)) {
+            return true;
+        }
         let starter = self.hall.thread(flight.thread);
         let there = self.site(flight.pc);
         let message = "reads what an asynchronous copy brings, and the copy has not been waited for";
@@ -397,4 +548,9 @@ impl Ctx<'_> {
         }
         any
     }
+}
+
+/// The bytes of a range that a mask over each sixteen names.
+fn named(mask: u16, len: usize) -> impl Iterator<Item = usize> {
+    (0..len).filter(move |at| mask >> (at % 16) & 1 == 1)
 }

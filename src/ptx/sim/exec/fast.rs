@@ -98,6 +98,12 @@ fn straight(ctx: &mut Ctx, mut pc: u32, active: u32, reach: Reach) -> (u32, u64,
                 }
                 pc += 1;
             }
+            Op::LoadFixed(at) => {
+                if mask != 0 {
+                    access::load_fixed(ctx, at, mask, pc);
+                }
+                pc += 1;
+            }
             Op::Store(at) => {
                 if mask != 0 {
                     access::store(ctx, at, mask, pc);
@@ -255,7 +261,7 @@ fn row(ctx: &mut Ctx, ins: &Ins, mask: u32) {
         Op::Not1 => p!(!preds[a]),
         Op::Mov1 => p!(preds[a]),
         Op::Mark => preds[d] |= mask,
-        Op::Step(_) | Op::Load(_) | Op::Store(_) | Op::Bra(_) | Op::Check | Op::Rare(_) => {}
+        Op::Step(_) | Op::Load(_) | Op::LoadFixed(_) | Op::Store(_) | Op::Bra(_) | Op::Check | Op::Rare(_) => {}
     }
 }
 

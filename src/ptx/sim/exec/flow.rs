@@ -50,11 +50,19 @@ impl Ctx<'_> {
             .iter()
             .any(|other| matches!(other.wait, Wait::Ready | Wait::Resting));
         let turns = if alone { ALONE } else { TURNS };
-        let single = self.world.options.trace;
+        let single = self.world.options.trace || self.world.precision.is_some();
+        let foreseen = self
+            .world
+            .precision
+            .is_some()
+            .then(|| self.foresee(split.pc, split.mask));
         let reach = Reach { limit, turns, single };
         let (pc, count, event) = fast::run(self, split.pc, split.mask, reach);
-        if single {
+        if self.world.options.trace {
             self.trace(&split);
+        }
+        if let Some(foreseen) = foreseen {
+            self.follow(split.pc, foreseen);
         }
         self.spend(count, split.mask, pc);
         let split = Split { pc, ..split };
@@ -119,6 +127,10 @@ impl Ctx<'_> {
         self.warp.executed += count;
         self.world.stats.warp_instructions += count;
         self.world.stats.thread_instructions += threads;
+        if self.world.stats.thread_instructions >= self.world.beat && self.world.look(0) {
+            let stop = Stop::Interrupted(self.site(pc));
+            self.stop(stop);
+        }
         match self.world.fuel.checked_sub(threads) {
             Some(left) => self.world.fuel = left,
             None => {
@@ -239,11 +251,24 @@ impl Ctx<'_> {
                 self.fence(*wide);
                 self.go_on(split, split.mask);
             }
+            Rare::Proxy(proxy) => {
+                self.fence_proxy(*proxy, split.mask);
+                self.go_on(split, split.mask);
+            }
+            Rare::Order(what) => {
+                self.warpgroup_order(*what);
+                self.go_on(split, split.mask);
+            }
+            Rare::Touch(touch) => {
+                self.touch_accumulators(touch, split);
+                self.go_on(split, split.mask);
+            }
             Rare::Atomic(atomic) => {
                 self.atomic(atomic, split);
                 self.go_on(split, split.mask);
             }
             Rare::Async(what) => self.asynchronous(what, split),
+            Rare::Stack(what) => self.stack(*what, split),
             Rare::Space(op) => {
                 self.space(op, split);
                 self.go_on(split, split.mask);

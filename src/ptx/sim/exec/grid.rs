@@ -4,10 +4,13 @@ use super::super::lanes::File;
 use super::super::memory::Block;
 use super::super::program::Program;
 use super::super::{Limit, Stop};
+use super::accumulators::Accumulators;
 use super::barrier;
 use super::clock::Known;
 use super::state::{Bar, BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};
 use super::stuck;
+use super::tensor_memory::Tensors;
+use std::ops::Range;
 
 /// Slices a warp runs for in one turn.
 const SLICES: u32 = 1 << 10;
@@ -45,14 +48,20 @@ impl Dice {
 pub fn run(program: &Program, world: &mut World, block: [u32; 3]) -> Result<(), Stop> {
     let count = world.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     let size = world.options.cluster.iter().map(|n| u64::from(*n)).product::<u64>();
+    run_some(program, world, block, 0..count / size)
+}
+
+/// Runs the CTAs of some clusters of a grid.
+///
+/// # Errors
+/// If something keeps them from running at all.
+pub fn run_some(program: &Program, world: &mut World, block: [u32; 3], clusters: Range<u64>) -> Result<(), Stop> {
+    let (first, count) = (clusters.start, clusters.end - clusters.start);
     let seed = world.options.schedule;
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    let mut waiting = (0..count / size).map(|at| {
-        if seed == 0 {
-            at
-        } else {
-            shuffled(at, count / size, seed)
-        }
+    let mut waiting = (0..count).map(|at| match seed {
+        0 => first + at,
+        seed => first + shuffled(at, count, seed),
     });
     let mut resident: Vec<Vec<Cta>> = Vec::new();
     let mut spare: Vec<Cta> = Vec::new();
@@ -76,6 +85,17 @@ pub fn run(program: &Program, world: &mut World, block: [u32; 3]) -> Result<(), 
         if turns(program, world, group, &mut dice, seed != 0) {
             let done = resident.swap_remove(turn);
             stuck::leftovers(program, world, &done);
+            for cta in &done {
+                world.forget_values(cta.hall.number, cta.hall.shared);
+            }
+            if world.look(done.len() as u64) {
+                world.over = true;
+                world.stop = program
+                    .sites
+                    .get(program.entry as usize)
+                    .copied()
+                    .map(Stop::Interrupted);
+            }
             spare.extend(done);
         } else {
             turn += 1;
@@ -166,6 +186,7 @@ fn build(program: &Program, world: &mut World, block: [u32; 3]) -> Cta {
         rested: false,
         exits: Vec::new(),
         passed: Vec::new(),
+        accumulators: Accumulators::default(),
     };
     Cta {
         hall: Hall {
@@ -178,6 +199,8 @@ fn build(program: &Program, world: &mut World, block: [u32; 3]) -> Cta {
             block,
             touched: 0,
             peers: Vec::new(),
+            fenced: Default::default(),
+            tensors: Tensors::default(),
             rank: 0,
             cluster_known: Known::default(),
             cluster_over: Known::default(),
@@ -195,12 +218,15 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
     hall.number = number;
     hall.cta = cta;
     hall.epoch = 0;
-    hall.bars.clear();
     hall.bars.resize(16, Bar::default());
+    let used = hall.bars.iter_mut().filter(|bar| bar.last.is_some());
+    used.for_each(|bar| *bar = Bar::default());
     hall.live = hall.block.iter().product();
     hall.touched = 0;
-    hall.cluster_known = Known::default();
-    hall.cluster_over = Known::default();
+    hall.fenced = Default::default();
+    hall.tensors = Tensors::default();
+    hall.cluster_known.clear();
+    hall.cluster_over.clear();
     let shared = BlockId::Shared(hall.shared as u32);
     if !world.mbarriers.is_empty() {
         world.mbarriers.retain(|(block, _), _| *block != shared);
@@ -212,8 +238,8 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
     for warp in warps.iter_mut() {
         warp.live = warp.lanes;
         warp.clock = 0;
-        warp.known = Known::default();
-        warp.pending = Known::default();
+        warp.known.clear();
+        warp.pending.clear();
         warp.fenced = None;
         warp.splits.clear();
         warp.splits.push(Split {
@@ -230,13 +256,18 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
             call: 0,
             function: program.kernel.0,
             saved: None,
+            stack: None,
         });
+        if let Some(at) = program.stack.map(|at| at as usize) {
+            warp.file.longs[at] = program.file.longs[at];
+        }
         warp.executed = 0;
         warp.groups = [[0; 32]; 2];
         warp.cluster_arrived = 0;
         warp.cluster_done = 0;
         warp.exits.clear();
         warp.passed.clear();
+        warp.accumulators = Accumulators::default();
         for at in &program.watched {
             warp.file.preds[*at as usize] = 0;
         }
@@ -269,6 +300,7 @@ fn turns(program: &Program, world: &mut World, group: &mut [Cta], dice: &mut Dic
             }
         }
         if group.iter().all(|cta| cta.hall.live == 0) {
+            leftovers(program, world, group);
             return true;
         }
         progress |= super::cluster::settle(group);
@@ -284,6 +316,21 @@ fn turns(program: &Program, world: &mut World, group: &mut [Cta], dice: &mut Dic
         }
     }
     false
+}
+
+/// What the threads of CTAs leave behind.
+fn leftovers(program: &Program, world: &mut World, group: &mut [Cta]) {
+    for Cta { hall, warps } in group {
+        if let Some(warp) = warps.first_mut().filter(|_| !hall.tensors.taken.is_empty()) {
+            let mut ctx = Ctx {
+                program,
+                world,
+                hall,
+                warp,
+            };
+            ctx.leftover_columns();
+        }
+    }
 }
 
 /// One turn for each warp of a CTA. Whether any of them could run.

@@ -3,12 +3,12 @@
 use super::super::fault::{Fault, codes};
 use super::super::lanes::{Longs, Words, lanes};
 use super::super::memory::Visit;
-use super::super::program::{Access, Fragments, Matrix, Rows, Scaled, Tile};
+use super::super::program::{Access, Bytes, Fragments, Matrix, Rows, Scaled, Tile};
 use super::access::addresses;
 use super::state::{Ctx, Split};
 use crate::ptx::diag::{Code, Level};
 use crate::ptx::num::matrix::{Fragment, transpose};
-use crate::ptx::num::tensor::{Scales, densify, doubles};
+use crate::ptx::num::tensor::{Scales, doubles};
 use smallvec::SmallVec;
 
 impl Ctx<'_> {
@@ -34,13 +34,13 @@ impl Ctx<'_> {
                     self.put_long(*row, value, split.mask);
                 }
             }
-            Matrix::Sparse(product, rows, metadata, selector) => {
-                let metadata = self.warp.file.words.get(*metadata as usize).copied();
-                let metadata = metadata.unwrap_or([0; 32]);
+            Matrix::Sparse(product, rows, sparse, metadata) => {
+                let metadata = self.word(*metadata);
                 self.on_words(rows, split.mask, |[a, b, c], d| {
-                    product.apply(&densify(a, &metadata, *selector), b, c, d);
+                    product.apply(&sparse.densify(a, &metadata), b, c, d);
                 });
             }
+            Matrix::TensorMemory(what) => self.tensor_memory(what, split),
             Matrix::Warpgroup(group) => self.warpgroup(group, split),
             Matrix::Scaled(scaled) => self.scaled(scaled, split.mask),
             Matrix::Transpose(d, a) => {
@@ -59,6 +59,18 @@ impl Ctx<'_> {
                 trans,
                 store: true,
             } => self.store_eights(access, rows, *trans, split),
+            Matrix::Bytes {
+                access,
+                rows,
+                form: Bytes::Tall,
+                ..
+            } => self.store_bytes(access, rows, split),
+            Matrix::Bytes {
+                access,
+                rows,
+                form,
+                packed,
+            } => self.load_bytes(access, rows, *form == Bytes::Square, *packed, split),
             Matrix::Tile(tile) => self.tile(tile, split),
         }
     }
@@ -72,6 +84,11 @@ impl Ctx<'_> {
         );
         let fault = Fault::new(code, Level::Error, self.site(split.pc), message);
         self.report(fault.thread(self.thread(lane)));
+    }
+
+    /// What is in a register.
+    pub fn word(&self, row: u32) -> Words {
+        self.warp.file.words.get(row as usize).copied().unwrap_or([0; 32])
     }
 
     /// What is in registers.
@@ -112,18 +129,20 @@ impl Ctx<'_> {
 
     /// The selectors are those of the first lane; the ISA wants them alike in all lanes.
     fn scaled(&mut self, scaled: &Scaled, mask: u32) {
-        let row = |row: u32| self.warp.file.words.get(row as usize).copied().unwrap_or([0; 32]);
         let lane = mask.trailing_zeros() as usize & 31;
         let [byte_a, lane_a, byte_b, lane_b] = scaled.from.map(|slot| self.warp.file.read(slot, lane) as u32);
         let scales = Scales {
             ty: scaled.ty,
             chunks: scaled.chunks,
-            a: row(scaled.scales[0]),
+            a: self.word(scaled.scales[0]),
             a_from: (byte_a & 3, lane_a),
-            b: row(scaled.scales[1]),
+            b: self.word(scaled.scales[1]),
             b_from: (byte_b & 3, lane_b),
         };
+        let sparse = scaled.sparse.map(|(sparse, row)| (sparse, self.word(row)));
         self.on_words(&scaled.fragments, mask, |[a, b, c], d| {
+            let dense = sparse.map(|(sparse, metadata)| sparse.densify(a, &metadata));
+            let a = dense.as_ref().map_or(a, |dense| dense.as_slice());
             scaled.product.apply_scaled(a, b, c, d, &scales);
         });
     }
@@ -140,7 +159,7 @@ impl Ctx<'_> {
     }
 
     /// Writes for a lane.
-    fn write_lane(&mut self, access: &Access, address: u64, value: u128, lane: usize, pc: u32) {
+    pub fn write_lane(&mut self, access: &Access, address: u64, value: u128, lane: usize, pc: u32) {
         let size = u64::from(access.bytes);
         let Some(spot) = self.spot(access.space, address, size, lane, pc, true) else {
             return;

@@ -38,6 +38,13 @@ impl Mbar {
         }
     }
 
+    /// Somebody arrives who need not be told of it.
+    pub fn arrive(&mut self, known: &Known) {
+        self.pending = self.pending.saturating_sub(1);
+        self.known.join(known);
+        self.settle();
+    }
+
     /// Bytes have come.
     pub fn complete(&mut self, bytes: u32, known: &Known) {
         self.bytes -= i64::from(bytes);

@@ -5,8 +5,11 @@
 //! again where compilers expect it, and still none waits for one that waits for it.
 
 mod access;
+mod accumulators;
 mod atomic;
 mod barrier;
+mod bulk;
+mod bytes;
 mod calls;
 mod clock;
 mod cluster;
@@ -19,14 +22,22 @@ mod joins;
 mod locate;
 mod matrix;
 mod mbarrier;
+mod precision;
 mod print;
+mod proxy;
 mod race;
+mod shuffle;
 mod special;
+mod stack;
 mod state;
 mod stuck;
+mod tensor;
+mod tensor_memory;
+mod tensor_product;
 mod together;
 mod traffic;
+mod visits;
 mod warpgroup;
 
-pub use grid::run;
+pub use grid::{run, run_some};
 pub use state::{BlockId, Ctx, Frame, Hall, Split, Wait, Warp, World};

@@ -1,16 +1,23 @@
 //! What a grid consists of while it runs.
 
 use super::super::fault::{Fault, Site, Thread};
-use super::super::lanes::File;
+use super::super::lanes::{File, Longs};
 use super::super::memory::{Block, Map, Tag};
 use super::super::program::Program;
+use super::super::watch::BEAT;
 use super::super::{Launch, Options, Stats, Stop};
+use super::accumulators::Accumulators;
 use super::calls::Saved;
 use super::clock::{Known, SyncVar};
 use super::copies::Flight;
 use super::joins::Joins;
 use super::mbarrier::Mbar;
+use super::precision::Shadows;
+use super::proxy::Fenced;
+use super::tensor_memory::Tensors;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a split does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +62,8 @@ pub struct Frame {
     pub call: u32,
     /// The function that runs.
     pub function: u32,
+    /// Where the callers' stacks ended.
+    pub stack: Option<Box<Longs>>,
     /// What the function's registers held, where it called itself.
     pub saved: Option<Box<Saved>>,
 }
@@ -97,6 +106,8 @@ pub struct Warp {
     pub rested: bool,
     /// Where lanes have exited.
     pub exits: Vec<(u32, u32)>,
+    /// What its `wgmma` instructions have of its registers.
+    pub accumulators: Accumulators,
     /// Barriers that lanes have passed, by their places.
     pub passed: Vec<(u32, u32)>,
 }
@@ -106,6 +117,8 @@ pub struct Warp {
 pub struct Bar {
     /// Threads that arrived without waiting.
     pub arrived: u32,
+    /// Threads that came since it was last full; those that came twice count twice.
+    pub came: u32,
     /// The count its first arrival gave.
     pub count: Option<u32>,
     /// What those who arrived know.
@@ -134,6 +147,10 @@ pub struct Hall {
     pub touched: u32,
     /// The shared memory of the CTAs of its cluster, by rank.
     pub peers: Vec<usize>,
+    /// What came before a fence between the proxies, of shared and of global memory.
+    pub fenced: [Fenced; 2],
+    /// Its tensor memory.
+    pub tensors: Tensors,
     /// Its rank in the cluster.
     pub rank: u32,
     /// What those who arrived at the cluster barrier know.
@@ -184,6 +201,16 @@ pub struct World {
     pub over: bool,
     /// Warps that only went round since a turn began.
     pub resting: bool,
+    /// At how many thread instructions the watch is looked at next.
+    pub beat: u64,
+    /// How many of them it has been told of.
+    pub told: u64,
+    /// Set by somebody else where there is no more use in this run.
+    given_up: Option<Arc<AtomicBool>>,
+    /// Values in f64, where they are carried along.
+    pub precision: Option<Box<Shadows>>,
+    /// Whether the shadows have forgotten some of who touched what.
+    pub forgot: bool,
 }
 
 /// Which block of memory.
@@ -258,6 +285,14 @@ impl World {
             mbarriers: FxHashMap::default(),
             flights: Vec::new(),
             over: false,
+            beat: match launch.options.watch {
+                Some(_) => BEAT,
+                None => u64::MAX,
+            },
+            told: 0,
+            given_up: None,
+            precision: launch.options.precision.then(Box::default),
+            forgot: false,
         }
     }
 
@@ -281,6 +316,26 @@ impl World {
         if !self.doubtful.iter().any(|known| known.repeats(&fault)) {
             self.doubtful.push(fault);
         }
+    }
+
+    /// Ends the run soon after somebody sets the flag.
+    pub fn stop_at(&mut self, given_up: &Arc<AtomicBool>) {
+        self.given_up = Some(Arc::clone(given_up));
+        self.beat = self.beat.min(BEAT);
+    }
+
+    /// Tells the watch how far the run is, and looks whether it should end.
+    #[cold]
+    pub fn look(&mut self, ctas: u64) -> bool {
+        let now = self.stats.thread_instructions;
+        let over = self.options.watch.as_ref().is_some_and(|watch| {
+            watch.add(ctas, now - self.told);
+            watch.is_over()
+        });
+        (self.told, self.beat) = (now, now + BEAT);
+        // A part of a run that has a fault is of no more use either.
+        let useless = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed) || !self.faults.is_empty();
+        over || self.given_up.as_ref().is_some_and(useless)
     }
 
     /// The coordinates of a CTA.

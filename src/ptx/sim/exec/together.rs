@@ -3,8 +3,8 @@
 //! Lanes wait until all lanes that their mask names have come, or have exited. They need not come to one instruction.
 
 use super::super::fault::{Fault, codes};
-use super::super::lanes::{LANES, Longs, Slot, lanes};
-use super::super::program::{Op, Rare, Shuffle, Together, Vote};
+use super::super::lanes::{LANES, Longs, Slot, lanes, map1, put, test};
+use super::super::program::{Op, Rare, Together, Vote};
 use super::state::{Ctx, Split, Wait};
 use crate::ptx::diag::{Code, Level};
 
@@ -45,6 +45,9 @@ impl Ctx<'_> {
 
     /// The lanes of a set whose mask is that.
     fn lanes_with(&self, mask: Slot, named: u32, among: u32) -> u32 {
+        if self.warp.file.is_uniform(mask, among) {
+            return among;
+        }
         lanes(among).fold(0, |set, lane| {
             let same = self.warp.file.read(mask, lane) as u32 == named;
             set | u32::from(same) << lane
@@ -179,6 +182,11 @@ impl Ctx<'_> {
 
     /// Does it for all who came.
     fn perform(&mut self, parties: &[Party], came: u32) {
+        if let [party] = parties
+            && matches!(party.what, Together::Shuffle { .. })
+        {
+            return self.shuffle_here(party.split, party.what, came);
+        }
         for party in parties {
             let mut values: Longs = [0; LANES];
             for giver in parties {
@@ -190,9 +198,7 @@ impl Ctx<'_> {
                     | Together::Redux { a, .. } => *a,
                     Together::Sync | Together::Elect { .. } | Together::Matrix(_) => continue,
                 };
-                for lane in lanes(giver.split.mask) {
-                    values[lane] = self.warp.file.read(slot, lane);
-                }
+                put(&mut values, &self.warp.file.row(slot), giver.split.mask);
             }
             self.results(party, &values, came);
         }
@@ -203,7 +209,7 @@ impl Ctx<'_> {
 
     fn results(&mut self, party: &Party, values: &Longs, came: u32) {
         let mask = party.split.mask;
-        let held = |bit: u64| lanes(came).fold(0u32, |set, lane| set | u32::from(values[lane] == bit) << lane);
+        let held = |value: u64| came & test(values, &[value; LANES], |one, other| one == other);
         match party.what {
             Together::Sync => {}
             Together::Shuffle {
@@ -214,7 +220,8 @@ impl Ctx<'_> {
                 b,
                 c,
             } => {
-                self.shuffle(party.split, *mode, (*d, *valid), (*b, *c), values, came);
+                let values = map1(values, |value| value as u32);
+                self.shuffle(party.split, *mode, (*d, *valid), (*b, *c), &values, came);
             }
             Together::Vote { kind, d, .. } => {
                 let yes = held(1);
@@ -253,49 +260,6 @@ impl Ctx<'_> {
                 }
             }
             Together::Matrix(at) => self.matrix(*at, party.split),
-        }
-    }
-
-    fn shuffle(
-        &mut self,
-        split: Split,
-        mode: Shuffle,
-        (d, valid): (Slot, Option<Slot>),
-        (b, c): (Slot, Slot),
-        values: &Longs,
-        came: u32,
-    ) {
-        let mut absent = 0u32;
-        for lane in lanes(split.mask) {
-            let b = self.warp.file.read(b, lane) as u32 & 31;
-            let c = self.warp.file.read(c, lane) as u32;
-            let (own, clamp, segment) = (lane as u32, c & 31, c >> 8 & 31);
-            let most = (own & segment) | (clamp & !segment);
-            let least = own & segment;
-            let (from, inside) = match mode {
-                Shuffle::Up => (own.wrapping_sub(b), own as i32 - b as i32 >= most as i32),
-                Shuffle::Down => (own + b, own + b <= most),
-                Shuffle::Bfly => (own ^ b, own ^ b <= most),
-                Shuffle::Idx => (least | (b & !segment), least | (b & !segment) <= most),
-            };
-            let from = if inside { from & 31 } else { own };
-            let mut value = values[from as usize];
-            if came >> from & 1 == 0 {
-                absent |= 1 << lane;
-                value = self.world.garbage & u64::from(u32::MAX);
-            }
-            self.warp.file.write(d, lane, value);
-            if let Some(valid) = valid {
-                self.warp.file.write(valid, lane, u64::from(inside));
-            }
-        }
-        if absent != 0 {
-            let lane = absent.trailing_zeros() as usize & 31;
-            let message = format!(
-                "lane {lane} reads a lane that does not take part (lanes {came:#010x} do), and its value is used"
-            );
-            let fault = Fault::new(codes::WARP003, Level::Error, self.site(split.pc), message);
-            self.world.doubt(fault.thread(self.thread(lane)));
         }
     }
 }

@@ -12,6 +12,7 @@ impl Ctx<'_> {
     pub fn warpgroup(&mut self, group: &Warpgroup, split: Split) {
         let first = split.mask.trailing_zeros() as usize & 31;
         let keep = self.warp.file.read(group.scale, first) == 1;
+        self.hold_accumulators(group, split);
         let Some(a) = self.left_factor(group, split) else {
             return;
         };
@@ -42,6 +43,10 @@ impl Ctx<'_> {
                 self.shared_factor(group, Side::A, shared, self.warp.index % 4 * 16, split)?
             }
         };
+        let a = match group.sparse {
+            Some((sparse, metadata)) => sparse.densify(&a, &self.word(metadata)).to_vec(),
+            None => a,
+        };
         Some(flip(a, group.flip_a))
     }
 
@@ -69,8 +74,19 @@ impl Ctx<'_> {
         let slot = group.product.slot;
         // Elements of less than a byte go by words; of whole words each is one element.
         let (bytes, per_register) = if slot < 8 { (4, 1) } else { (slot / 8, 32 / slot) };
+        let along = if group.sparse.is_some() && side == Side::B {
+            64
+        } else {
+            32
+        };
+        if !transposed && descriptor.swizzle == 1 && along == 64 {
+            let what = "columns that are longer than the swizzled rows".to_owned();
+            let site = self.site(split.pc);
+            self.stop(Stop::Unsupported { site, what });
+            return None;
+        }
         let shape = crate::ptx::num::matrix::Shape {
-            k: 32 / bytes,
+            k: along / bytes,
             ..group.product.shape
         };
         let fragment = Fragment::new(shape, side, 8 * bytes);
@@ -99,7 +115,7 @@ impl Ctx<'_> {
     }
 
     fn shared_word(&mut self, access: &Access, address: u32, lane: usize, pc: u32) -> u32 {
-        self.read_lane(access, u64::from(address), lane, pc) as u32
+        self.read_async(access, u64::from(address), lane, pc) as u32
     }
 }
 

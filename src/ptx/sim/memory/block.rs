@@ -1,6 +1,7 @@
 //! A piece of memory: bytes, which of them have been written, and who touched them.
 
-use super::Shadow;
+use super::super::lanes::lanes;
+use super::{LINE, Shadow};
 
 /// Memory without holes.
 #[derive(Clone, Debug)]
@@ -37,11 +38,52 @@ impl Block {
         }
     }
 
+    /// What parts of a run have made of one block, each on its own, if none has touched what another one has stored:
+    /// bytes, and how often each was stored to.
+    pub fn join(mut parts: Vec<&mut Block>) -> Option<(Vec<u8>, Vec<u8>)> {
+        let mut shadows: Vec<&mut Shadow> = parts.iter_mut().map(|part| &mut part.shadow).collect();
+        let grain = Shadow::align(&mut shadows);
+        let (first, others) = parts.split_first_mut()?;
+        let mut bytes = std::mem::take(&mut first.bytes);
+        let mut stores = first.stores.take().unwrap_or_default();
+        for line in 0..first.shadow.lines() {
+            let (mut stored, mut read) = first.shadow.visited(line);
+            for other in others.iter() {
+                let (theirs, seen) = other.shadow.visited(line);
+                if theirs & (stored | read) != 0 || seen & stored != 0 {
+                    return None;
+                }
+                (stored, read) = (stored | theirs, read | seen);
+                for granule in lanes(theirs) {
+                    let at = (line * LINE + granule) * grain;
+                    let range = at..(at + grain).min(bytes.len());
+                    if let (Some(to), Some(from)) = (bytes.get_mut(range.clone()), other.bytes.get(range)) {
+                        to.copy_from_slice(from);
+                    }
+                }
+            }
+        }
+        for more in others.iter().filter_map(|other| other.stores.as_ref()) {
+            let pairs = stores.iter_mut().zip(more);
+            pairs.for_each(|(count, more)| *count = count.saturating_add(*more));
+        }
+        Some((bytes, stores))
+    }
+
     /// Makes it as new, unwritten.
     pub fn renew(&mut self) {
         self.bytes.fill(POISON);
-        self.written = Some(vec![0; self.bytes.len() / 64 + 2]);
+        match &mut self.written {
+            Some(written) => written.fill(0),
+            none => *none = Some(vec![0; self.bytes.len() / 64 + 2]),
+        }
         self.shadow.clear();
+    }
+
+    /// Whether all of it has been written from the start.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.written.is_none()
     }
 
     /// Whether all of these bytes have been written.
@@ -66,9 +108,9 @@ impl Block {
     /// Notes that these bytes are written.
     #[inline(always)]
     pub fn mark(&mut self, at: usize, len: usize) {
-        if let Some(stores) = &mut self.stores {
-            let range = stores.get_mut(at..at + len).into_iter().flatten();
-            range.for_each(|count| *count = count.saturating_add(1));
+        let stores = self.stores.as_mut();
+        if let Some(range) = stores.and_then(|stores| stores.get_mut(at..at + len)) {
+            range.iter_mut().for_each(|count| *count = count.saturating_add(1));
         }
         let Some(written) = &mut self.written else { return };
         let mut part = 0;

@@ -1,9 +1,15 @@
 //! Memory: blocks of bytes, the address space over them, and who touched what.
 
 mod block;
+mod column;
 mod map;
+#[cfg(test)]
+mod model;
 mod shadow;
+mod tag;
 
 pub use block::Block;
+use column::LINE;
 pub use map::{Home, Map, Region, Windows};
-pub use shadow::{MOST_EPOCHS, MOST_TICKS, Shadow, Suspect, Tag, Visit};
+pub use shadow::{Shadow, Suspect, Visit};
+pub use tag::{MOST_EPOCHS, MOST_TICKS, Tag};

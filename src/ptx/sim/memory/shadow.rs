@@ -4,74 +4,12 @@
 //! bulk; it takes a visit for ordered before another one where the CTA has passed a barrier since, or where it is the same
 //! thread. What fails the quick test is a suspect, and whoever asks decides with what else it knows (see `order`).
 
+use super::super::lanes::{Longs, lanes};
+use super::column::{Column, LINE, Part, Run, crowd, note_reader};
+use super::tag::{Order, Tag};
+
 /// A granule is a word until something narrower is accessed, then a byte.
 const WORD: u32 = 2;
-
-const THREAD_BITS: u32 = 10;
-const CLOCK_BITS: u32 = 20;
-const EPOCH_BITS: u32 = 16;
-const EPOCH_AT: u32 = THREAD_BITS + CLOCK_BITS;
-const CTA_AT: u32 = EPOCH_AT + EPOCH_BITS;
-const CLOCK_MASK: u64 = ((1 << CLOCK_BITS) - 1) << THREAD_BITS;
-const LANE_MASK: u64 = 31;
-
-/// The most barrier intervals of a CTA that tags tell apart.
-pub const MOST_EPOCHS: u32 = (1 << EPOCH_BITS) - 1;
-/// The most clock ticks of a warp that tags tell apart.
-pub const MOST_TICKS: u32 = (1 << CLOCK_BITS) - 1;
-
-/// A visit of a thread; zero is nobody's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Tag(u64);
-
-impl Tag {
-    /// The tag of a visit. CTAs are told apart by their low 18 bits, of which all ones is taken for all zeros.
-    pub fn new(cta: u64, epoch: u32, clock: u32, thread: u32) -> Self {
-        let cta = cta % ((1 << (64 - CTA_AT)) - 1) + 1;
-        let (epoch, clock) = (u64::from(epoch.min(MOST_EPOCHS)), u64::from(clock.min(MOST_TICKS)));
-        Tag(cta << CTA_AT | epoch << EPOCH_AT | clock << THREAD_BITS | u64::from(thread) & 1023)
-    }
-
-    /// The thread's number in its CTA.
-    pub fn thread(self) -> u32 {
-        (self.0 & 1023) as u32
-    }
-
-    /// The CTA's number, as far as the tag tells.
-    pub fn cta(self) -> u64 {
-        (self.0 >> CTA_AT).wrapping_sub(1)
-    }
-
-    /// The barrier interval.
-    pub fn epoch(self) -> u32 {
-        (self.0 >> EPOCH_AT) as u32 & MOST_EPOCHS
-    }
-
-    /// The warp's clock.
-    pub fn clock(self) -> u32 {
-        ((self.0 & CLOCK_MASK) >> THREAD_BITS) as u32
-    }
-
-    /// The warp's number in its CTA.
-    pub fn warp(self) -> u32 {
-        self.thread() / 32
-    }
-
-    /// Whether both are of one CTA.
-    pub fn same_cta(self, other: Tag) -> bool {
-        (self.0 ^ other.0) >> CTA_AT == 0
-    }
-
-    /// Whether both are of one warp.
-    pub fn same_warp(self, other: Tag) -> bool {
-        self.same_cta(other) && self.warp() == other.warp()
-    }
-
-    #[inline(always)]
-    fn lane(self, lane: u64) -> u64 {
-        self.0 + lane
-    }
-}
 
 /// What a visitor does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,40 +37,6 @@ pub struct Suspect {
     pub later: Tag,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Column {
-    tags: Vec<u64>,
-    pcs: Vec<u32>,
-}
-
-impl Column {
-    fn grow(&mut self, len: usize) {
-        if self.tags.len() < len {
-            self.tags.resize(len, 0);
-            self.pcs.resize(len, 0);
-        }
-    }
-
-    fn split(&mut self, factor: usize) {
-        self.tags = spread(&self.tags, factor);
-        self.pcs = spread(&self.pcs, factor);
-    }
-
-    fn forget(&mut self, doomed: impl Fn(u64) -> bool) {
-        self.tags
-            .iter_mut()
-            .filter(|tag| doomed(**tag))
-            .for_each(|tag| *tag = 0);
-    }
-}
-
-fn spread<T: Copy>(entries: &[T], factor: usize) -> Vec<T> {
-    entries
-        .iter()
-        .flat_map(|entry| std::iter::repeat_n(*entry, factor))
-        .collect()
-}
-
 /// The visits of one block.
 #[derive(Clone, Debug)]
 pub struct Shadow {
@@ -145,39 +49,6 @@ pub struct Shadow {
     /// A reader that is not `read`, of another warp if there was one.
     also: Column,
     atomic: Column,
-}
-
-/// The quick test, for one visitor.
-#[derive(Clone, Copy)]
-struct Order {
-    start: u64,
-    span: u64,
-}
-
-impl Order {
-    #[inline(always)]
-    fn new(me: Tag) -> Self {
-        let start = me.0 >> CTA_AT << CTA_AT;
-        Order {
-            start,
-            span: (me.0 >> EPOCH_AT << EPOCH_AT) - start,
-        }
-    }
-
-    /// Whether an earlier visit surely comes before this one: one of an earlier interval, of the same thread, or none.
-    #[inline(always)]
-    fn before(self, earlier: u64, me: u64) -> bool {
-        (earlier == 0) | (earlier.wrapping_sub(self.start) < self.span) | ((earlier ^ me) & !CLOCK_MASK == 0)
-    }
-}
-
-/// A run of granules: `per` of them for each lane, one lane after another.
-#[derive(Clone, Copy)]
-struct Run {
-    first: usize,
-    count: usize,
-    /// Granules of a lane, as a power of two.
-    per: u32,
 }
 
 impl Shadow {
@@ -193,33 +64,37 @@ impl Shadow {
         }
     }
 
+    fn columns(&mut self) -> [&mut Column; 4] {
+        [&mut self.wrote, &mut self.read, &mut self.also, &mut self.atomic]
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
-        for column in [&mut self.wrote, &mut self.read, &mut self.also, &mut self.atomic] {
-            column.forget(|_| true);
-        }
+        self.columns().into_iter().for_each(Column::clear);
     }
 
     /// Forgets what the CTA of that tag did.
     pub fn forget(&mut self, of: Tag) {
-        for column in [&mut self.wrote, &mut self.read, &mut self.also, &mut self.atomic] {
-            column.forget(|tag| of.same_cta(Tag(tag)));
-        }
+        self.columns()
+            .into_iter()
+            .for_each(|column| column.forget(|tag| of.same_cta(tag)));
     }
 
     /// Whether anybody has stored to these bytes since the launch began.
     #[inline(always)]
     pub fn is_stored(&self, at: usize, len: usize) -> bool {
-        let range = at >> self.shift..((at + len - 1) >> self.shift) + 1;
-        let stored = |column: &Column| {
-            column
-                .tags
-                .get(range.clone())
-                .is_some_and(|tags| tags.iter().any(|tag| *tag != 0))
-        };
-        stored(&self.wrote) || stored(&self.atomic)
+        let first = at >> self.shift;
+        let count = ((at + len - 1) >> self.shift) + 1 - first;
+        self.wrote.is_visited(first, count) || self.atomic.is_visited(first, count)
     }
 
+    /// Who stored to a byte last, and where in the program.
+    pub fn writer(&self, at: usize) -> Option<(Tag, u32)> {
+        let (tag, pc) = self.wrote.at(at >> self.shift);
+        (tag != 0).then_some((Tag(tag), pc))
+    }
+
+    #[inline(always)]
     fn granules(&self) -> usize {
         (self.len >> self.shift) + 1
     }
@@ -227,11 +102,33 @@ impl Shadow {
     /// Makes granules bytes.
     #[cold]
     fn refine(&mut self) {
-        let factor = 1 << self.shift;
-        for column in [&mut self.wrote, &mut self.read, &mut self.also, &mut self.atomic] {
-            column.split(factor);
-        }
+        let (shift, granules) = (self.shift, self.len + 1);
+        self.columns()
+            .into_iter()
+            .for_each(|column| column.refine(shift, granules));
         self.shift = 0;
+    }
+
+    /// Makes granules bytes where those of one of these are; gives the bytes of a granule.
+    pub fn align(all: &mut [&mut Shadow]) -> usize {
+        let least = all.iter().map(|shadow| shadow.shift).min().unwrap_or(WORD);
+        for shadow in all.iter_mut().filter(|shadow| shadow.shift > least) {
+            shadow.refine();
+        }
+        1 << least
+    }
+
+    /// Lines of granules.
+    pub fn lines(&self) -> usize {
+        self.granules() / LINE + 1
+    }
+
+    /// Which granules of a line have been stored to, and which have been read.
+    pub fn visited(&self, line: usize) -> (u32, u32) {
+        (
+            self.wrote.visited(line) | self.atomic.visited(line),
+            self.read.visited(line),
+        )
     }
 
     /// Notes a visit of `bytes` bytes a lane at `at`, by `count` lanes side by side from the one of the tag on.
@@ -257,71 +154,89 @@ impl Shadow {
         }
     }
 
+    /// Notes that each lane of a mask reads that many bytes at its place, if the quick test clears them all; else notes
+    /// nothing. `me` is the tag of lane 0.
+    #[inline(always)]
+    pub fn read_each(&mut self, places: &Longs, mask: u32, bytes: usize, me: Tag, pc: u32) -> bool {
+        let (shift, granules, order) = (self.shift, self.granules(), Order::new(me));
+        let count = bytes >> shift;
+        let part = |lane: usize| Part::of_lane(places[lane] as usize >> shift, count, Tag(me.0 + lane as u64));
+        let (mut last, mut low) = (0, 0);
+        for (lane, place) in places.iter().enumerate() {
+            let at = if mask >> lane & 1 != 0 { *place } else { 0 };
+            (last, low) = (at.max(last), low | at);
+        }
+        let fine = bytes.is_power_of_two()
+            && (1..=LINE).contains(&count)
+            && low & (bytes as u64 - 1) == 0
+            && (last as usize >> shift) + count <= granules;
+        if !fine || (!self.is_all_read() && !lanes(mask).all(|lane| self.is_unwritten(part(lane), order))) {
+            return false;
+        }
+        self.read.grow(granules);
+        self.also.grow(granules);
+        for lane in lanes(mask) {
+            note_reader(&mut self.read, &mut self.also, part(lane), order, pc);
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn is_unwritten(&self, part: Part, order: Order) -> bool {
+        self.wrote.is_part_clear(part, order) && self.atomic.is_part_clear(part, order)
+    }
+
+    /// Whether nobody has stored anything since the launch began.
+    #[inline(always)]
+    pub fn is_all_read(&self) -> bool {
+        self.wrote.is_unused() && self.atomic.is_unused()
+    }
+
     #[inline(always)]
     fn note_read(&mut self, run: Run, me: Tag, pc: u32) -> Vec<Suspect> {
-        let suspect = !clear(&self.wrote, run, me) || !clear(&self.atomic, run, me);
+        let suspect = !self.wrote.is_clear(run, me) || !self.atomic.is_clear(run, me);
         let found = if suspect {
             self.suspects(&[Visit::Write, Visit::Atomic], run, me)
         } else {
             Vec::new()
         };
         self.read.grow(self.granules());
-        if clear(&self.read, run, me) {
-            set(&mut self.read, run, me, pc);
+        if self.read.is_clear(run, me) {
+            self.read.set(run, me, pc);
         } else {
-            self.crowd(run, me, pc);
+            self.also.grow(self.granules());
+            crowd(&mut self.read, &mut self.also, run, me, pc);
         }
         found
     }
 
     #[inline(always)]
     fn note_write(&mut self, run: Run, me: Tag, pc: u32) -> Vec<Suspect> {
-        let fine = clear(&self.wrote, run, me)
-            && clear(&self.read, run, me)
-            && clear(&self.also, run, me)
-            && clear(&self.atomic, run, me);
+        let fine = self.wrote.is_clear(run, me)
+            && self.read.is_clear(run, me)
+            && self.also.is_clear(run, me)
+            && self.atomic.is_clear(run, me);
         let found = if fine {
             Vec::new()
         } else {
             self.suspects(&[Visit::Write, Visit::Read, Visit::Atomic], run, me)
         };
         self.wrote.grow(self.granules());
-        set(&mut self.wrote, run, me, pc);
+        self.wrote.set(run, me, pc);
         found
     }
 
     #[inline(always)]
     fn note_atomic(&mut self, run: Run, me: Tag, pc: u32) -> Vec<Suspect> {
-        let fine = clear(&self.wrote, run, me) && clear(&self.read, run, me) && clear(&self.also, run, me);
+        let fine = self.wrote.is_clear(run, me) && self.read.is_clear(run, me) && self.also.is_clear(run, me);
         let found = if fine {
             Vec::new()
         } else {
             self.suspects(&[Visit::Write, Visit::Read], run, me)
         };
         self.atomic.grow(self.granules());
-        set(&mut self.atomic, run, me, pc);
+        self.atomic.set(run, me, pc);
         found
-    }
-
-    /// Notes readers where others have read in the same interval: two are kept, of different warps where there are.
-    #[inline(never)]
-    fn crowd(&mut self, run: Run, me: Tag, pc: u32) {
-        self.also.grow(self.granules());
-        let order = Order::new(me);
-        for nth in 0..run.count {
-            let at = run.first + nth;
-            let mine = me.lane((nth >> run.per) as u64);
-            let (first, second) = (self.read.tags[at], self.also.tags[at]);
-            if order.before(first, mine) {
-                (self.read.tags[at], self.read.pcs[at]) = (mine, pc);
-                continue;
-            }
-            let warp = |tag: u64| tag & !(CLOCK_MASK | LANE_MASK);
-            let other_warp = warp(first) != warp(mine);
-            if other_warp || order.before(second, mine) || warp(second) == warp(mine) {
-                (self.also.tags[at], self.also.pcs[at]) = (mine, pc);
-            }
-        }
     }
 
     #[cold]
@@ -330,7 +245,7 @@ impl Shadow {
         let order = Order::new(me);
         let mut found = Vec::new();
         for nth in 0..run.count {
-            let mine = me.lane((nth >> run.per) as u64);
+            let mine = me.0 + (nth >> run.per) as u64;
             for kind in kinds {
                 let columns: &[&Column] = match kind {
                     Visit::Read => &[&self.read, &self.also],
@@ -338,14 +253,12 @@ impl Shadow {
                     Visit::Atomic => &[&self.atomic],
                 };
                 for column in columns {
-                    let Some(earlier) = column.tags.get(run.first + nth).copied() else {
-                        continue;
-                    };
+                    let (earlier, pc) = column.at(run.first + nth);
                     if !order.before(earlier, mine) {
                         found.push(Suspect {
                             at: (run.first + nth) << self.shift,
                             earlier: Tag(earlier),
-                            pc: column.pcs[run.first + nth],
+                            pc,
                             kind: *kind,
                             later: Tag(mine),
                         });
@@ -357,50 +270,12 @@ impl Shadow {
     }
 }
 
-/// Whether all visits of a column surely come before this one.
-#[inline(always)]
-fn clear(column: &Column, run: Run, me: Tag) -> bool {
-    let Some(tags) = column.tags.get(run.first..run.first + run.count) else {
-        return true;
-    };
-    let order = Order::new(me);
-    let mut fine = true;
-    let mut nth = 0;
-    while nth < tags.len() {
-        fine &= order.before(tags[nth], me.lane((nth >> run.per) as u64));
-        nth += 1;
-    }
-    fine
-}
-
-#[inline(always)]
-fn set(column: &mut Column, run: Run, me: Tag, pc: u32) {
-    let range = run.first..run.first + run.count;
-    if let Some(tags) = column.tags.get_mut(range.clone()) {
-        let mut nth = 0;
-        while nth < tags.len() {
-            tags[nth] = me.lane((nth >> run.per) as u64);
-            nth += 1;
-        }
-    }
-    if let Some(pcs) = column.pcs.get_mut(range) {
-        pcs.fill(pc);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn tag(epoch: u32, thread: u32) -> Tag {
         Tag::new(3, epoch, 5, thread)
-    }
-
-    #[test]
-    fn a_tag_tells_its_parts() {
-        let tag = Tag::new(7, 11, 13, 1023);
-        assert_eq!((tag.cta(), tag.epoch(), tag.clock(), tag.thread()), (7, 11, 13, 1023));
-        assert!(tag.same_cta(Tag::new(7, 0, 0, 0)) && !tag.same_cta(Tag::new(8, 11, 13, 1023)));
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Asynchronous copies, mbarriers and cluster barriers.
 
 use super::super::lanes::Slot;
+use super::atomics::update;
 use super::decoder::{Decoder, Refused};
 use super::memory::order;
-use super::{Order, Rare};
+use super::tensor::{Replace, Tensor};
+use super::tensor_memory::{TensorCopy, TensorProduct};
+use super::{Order, Rare, Reduction};
 use crate::ptx::ir::{Inst, Operand};
 use crate::ptx::types::{Space, Type};
 use smallvec::SmallVec;
@@ -88,25 +91,65 @@ pub enum Async {
         d: Slot,
         state: Slot,
     },
-    /// `cp.async.bulk`.
+    /// `cp.async.bulk`, `cp.reduce.async.bulk`.
     Bulk {
         to: Place,
         from: Place,
         size: Slot,
         signal: Signal,
         multicast: Option<Slot>,
+        /// Which bytes of each sixteen are copied.
+        bytes: Option<Slot>,
+        /// An index into [`Program::reductions`].
+        reduce: Option<u32>,
     },
     BulkCommit,
     BulkWait {
         most: u32,
         read: bool,
     },
-    /// `st.async`: what is stored, and bytes of each.
+    /// `st.async`, `red.async`: what is stored, and bytes of each.
     Store {
         to: Place,
         values: SmallVec<[Slot; 4]>,
         bytes: u32,
         bar: Place,
+        /// An index into [`Program::reductions`].
+        reduce: Option<u32>,
+    },
+    /// `st.bulk`: zeros.
+    Fill {
+        to: Place,
+        size: Slot,
+    },
+    /// `discard`: the bytes there hold nothing any more.
+    Discard {
+        at: Place,
+        size: u32,
+    },
+    /// `clusterlaunchcontrol.try_cancel`: where the answer goes, and to all CTAs of the cluster or only here.
+    TryCancel {
+        to: Place,
+        bar: Place,
+        all: bool,
+    },
+    /// A copy of a box of a tensor.
+    Tensor(Box<Tensor>),
+    /// `tensormap.replace`.
+    ReplaceMap(Replace),
+    /// `tensormap.cp_fenceproxy`.
+    CopyMap {
+        to: Place,
+        from: Place,
+    },
+    /// `tcgen05.mma`.
+    TensorProduct(Box<TensorProduct>),
+    /// `tcgen05.cp`.
+    TensorCopy(Box<TensorCopy>),
+    /// `tcgen05.commit`.
+    TensorCommit {
+        bar: Place,
+        multicast: Option<Slot>,
     },
     /// `barrier.cluster.arrive`, or the wait; `.aligned` asks for the whole warp.
     ClusterBarrier {
@@ -125,8 +168,21 @@ impl Decoder<'_> {
                 state: self.arg(inst, 1, Type::U64)?,
             },
             "mbarrier" => self.mbarrier(inst)?,
-            "st" if has("async") && has("mbarrier::complete_tx::bytes") => self.async_store(inst)?,
-            "cp" if has("reduce") || has("tensor") => return Err("a copy of this kind".into()),
+            "st" if has("bulk") => Async::Fill {
+                to: self.place(inst, 0, Space::Shared)?,
+                size: self.arg(inst, 1, Type::U64)?,
+            },
+            "st" | "red" if has("mbarrier::complete_tx::bytes") => self.async_store(inst)?,
+            "discard" => Async::Discard {
+                at: self.place(inst, 0, inst.op.space)?,
+                size: self.number(inst, 1)?,
+            },
+            "clusterlaunchcontrol" => Async::TryCancel {
+                to: self.place(inst, 0, inst.op.space)?,
+                bar: self.place(inst, 1, inst.op.space)?,
+                all: has("multicast::cluster::all"),
+            },
+            "cp" if has("tensor") => self.tensor(inst)?,
             "cp" if has("bulk") => self.bulk(inst)?,
             "cp" => self.cp_async(inst)?,
             _ => return Err("an asynchronous operation of this kind".into()),
@@ -135,7 +191,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn place(&mut self, inst: &Inst, at: usize, space: Space) -> Result<Place, Refused> {
+    pub(super) fn place(&mut self, inst: &Inst, at: usize, space: Space) -> Result<Place, Refused> {
         let Operand::Address(address) = self.operand(inst, at)? else {
             return Err("an address of this kind".into());
         };
@@ -143,7 +199,7 @@ impl Decoder<'_> {
         Ok(Place { space, base, offset })
     }
 
-    fn number(&self, inst: &Inst, at: usize) -> Result<u32, Refused> {
+    pub(super) fn number(&self, inst: &Inst, at: usize) -> Result<u32, Refused> {
         let value = self.operand(inst, at)?.as_int();
         value
             .and_then(|value| u32::try_from(value).ok())
@@ -263,9 +319,6 @@ impl Decoder<'_> {
                 read: has("read"),
             });
         }
-        if has("cp_mask") {
-            return Err("`.cp_mask`".into());
-        }
         let spaces: Vec<Space> = inst.op.mods().filter_map(Space::from_name).collect();
         if has("prefetch") {
             let from = self.place(inst, 0, Space::Global)?;
@@ -281,6 +334,8 @@ impl Decoder<'_> {
                 size,
                 signal: Signal::Group,
                 multicast: None,
+                bytes: None,
+                reduce: None,
             });
         }
         let [to, from] = spaces.as_slice() else {
@@ -296,12 +351,22 @@ impl Decoder<'_> {
             true => Some(self.arg(inst, 4, Type::U16)?),
             false => None,
         };
+        let bytes = match has("cp_mask") {
+            true => Some(self.arg(inst, inst.operands.len().saturating_sub(1), Type::U16)?),
+            false => None,
+        };
+        let reduce = match has("reduce") {
+            true => Some(self.combination(inst)?),
+            false => None,
+        };
         Ok(Async::Bulk {
             to,
             from,
             size,
             signal,
             multicast,
+            bytes,
+            reduce,
         })
     }
 
@@ -311,12 +376,64 @@ impl Decoder<'_> {
         let operand = self.operand(inst, 1)?;
         let values = self.parts(operand, inst.op.lanes.into(), ty, false)?;
         let values: Option<SmallVec<[Slot; 4]>> = values.into_iter().collect();
+        let reduce = match inst.op.base() {
+            "red" => Some(self.combination(inst)?),
+            _ => None,
+        };
         Ok(Async::Store {
             to,
             values: values.ok_or("`_` as a value")?,
             bytes: ty.bytes(),
             bar: self.place(inst, 2, Space::SharedCluster)?,
+            reduce,
         })
+    }
+
+    /// Adds what an asynchronous reduction does to each element.
+    fn combination(&mut self, inst: &Inst) -> Result<u32, Refused> {
+        let ty = self.ty(inst)?;
+        let update = update(inst, ty)?;
+        self.out.reductions.push(Reduction {
+            bytes: ty.bytes(),
+            update,
+        });
+        Ok(self.out.reductions.len() as u32 - 1)
+    }
+
+    /// `clusterlaunchcontrol.query_cancel`. An answer's lowest bit says whether a cluster was cancelled; its first CTA stands in
+    /// the upper words.
+    pub(super) fn query_cancel(&mut self, inst: &Inst) -> Result<(), Refused> {
+        let Slot::Quad(low) = self.arg(inst, 1, Type::B128)? else {
+            return Err("a handle of this kind".into());
+        };
+        if inst.op.has("is_canceled") {
+            let d = self.dest(inst, Type::Pred)?;
+            self.lanewise1(d, Slot::Long(low), |handle| handle & 1);
+            return Ok(());
+        }
+        let axis = |name: &str| {
+            ["get_first_ctaid::x", "get_first_ctaid::y", "get_first_ctaid::z"]
+                .iter()
+                .position(|axis| *axis == name)
+        };
+        let first = inst.op.mods().find_map(axis);
+        let operand = self.operand(inst, 0)?;
+        let parts = match first {
+            Some(_) => vec![Some(self.dest(inst, Type::B32)?)],
+            None => self.parts(operand, 4, Type::B32, true)?,
+        };
+        for (nth, d) in parts.into_iter().enumerate() {
+            let Some(d) = d else { continue };
+            let word = 1 + first.unwrap_or(nth);
+            let (from, shift) = (Slot::Long(low + word as u32 / 2), 32 * (word as u32 % 2));
+            // The fourth component means nothing.
+            self.lanewise1(
+                d,
+                from,
+                move |handle| if word > 3 { 0 } else { handle >> shift & 0xffff_ffff },
+            );
+        }
+        Ok(())
     }
 
     /// `barrier.cluster`.

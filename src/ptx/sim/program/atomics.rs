@@ -46,7 +46,8 @@ impl Decoder<'_> {
     }
 }
 
-fn update(inst: &Inst, ty: Type) -> Result<Update, Refused> {
+/// What the instruction makes of an old value and its operands.
+pub(super) fn update(inst: &Inst, ty: Type) -> Result<Update, Refused> {
     let named = |name| inst.op.has(name);
     Ok(match () {
         () if named("exch") => Box::new(|_, new, _| new),

@@ -2,7 +2,7 @@
 
 use super::super::lanes::Slot;
 use super::decoder::{Decoder, Refused};
-use super::{Rare, Routine, layout};
+use super::{Rare, Routine};
 use crate::ptx::ir::{Body, FuncId, Inst, Operand, RegId, SymbolId, SymbolKind};
 use crate::ptx::types::{Space, Type};
 
@@ -155,12 +155,10 @@ impl<'m> Decoder<'m> {
         let (params, results) = (formal(&declared.params)?, formal(&declared.results)?);
         let after = rows(self);
         let range = |at: usize| before[at]..after[at];
-        let has_locals = layout::variables(body, self.module, Space::Local).next().is_some();
         let routine = Routine {
             start,
             rows: [range(0), range(1), range(2)],
             arena: arena..self.out.layout.arena_len as u32,
-            has_locals,
             params,
             results,
         };

@@ -15,15 +15,21 @@ impl Decoder<'_> {
         let float = inst.op.ty().is_some_and(|ty| ty.kind() == Kind::Float);
         match inst.op.base() {
             "mov" => self.mov(inst),
+            "alloca" | "stacksave" | "stackrestore" => self.on_stack(inst),
             "cvt" if inst.op.has("pack") => self.cvt_pack(inst),
             "cvt" => self.cvt(inst),
             "cvta" => self.cvta(inst),
             "isspacep" => self.isspacep(inst),
             "mapa" | "getctarank" => self.cluster_address(inst),
             "ld" | "ldu" => self.load(inst),
-            "st" if inst.op.has("bulk") || inst.op.has("async") => self.asynchronous(inst),
+            // What goes to global memory asynchronously, with nothing to wait for, is done at once.
+            "st" | "red" if inst.op.has("mbarrier::complete_tx::bytes") => self.asynchronous(inst),
+            "st" if inst.op.has("bulk") => self.asynchronous(inst),
             "st" => self.store(inst),
-            "atom" | "red" if inst.op.has("async") => self.asynchronous(inst),
+            "tensormap" => self.tensor_map(inst),
+            "discard" => self.asynchronous(inst),
+            "clusterlaunchcontrol" if inst.op.has("query_cancel") => self.query_cancel(inst),
+            "clusterlaunchcontrol" => self.asynchronous(inst),
             "atom" | "red" => self.atomic(inst),
             "prefetch" | "prefetchu" | "applypriority" | "nanosleep" | "pmevent" | "brkpt" => self.nothing(),
             // How the cache is to treat data means nothing here.
@@ -100,6 +106,14 @@ impl Decoder<'_> {
             "cp" | "mbarrier" => self.asynchronous(inst),
             "griddepcontrol" | "setmaxnreg" => self.nothing(),
             base if base.starts_with('v') => self.video(inst),
+            // Nothing that has an address is a texture, a sampler or a surface here.
+            "istypep" => {
+                let (d, never) = (self.dest(inst, Type::Pred)?, self.constant(0, 1));
+                self.copy(d, never)
+            }
+            "tex" | "tld4" | "txq" | "suld" | "sust" | "sured" | "suq" => Err("textures and surfaces".into()),
+            "multimem" => Err("memory that several devices share".into()),
+            "tcgen05" => self.tensor_core(inst),
             _ => Err("an instruction that the simulator does not know".into()),
         }
     }

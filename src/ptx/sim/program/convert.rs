@@ -4,7 +4,7 @@ use super::super::lanes::{Slot, lanes};
 use super::decoder::{Decoder, Refused};
 use super::{Ins, Op};
 use crate::ptx::ir::Inst;
-use crate::ptx::num::convert::Convert;
+use crate::ptx::num::convert::{Convert, format};
 use crate::ptx::num::{Round, packed};
 use crate::ptx::types::{Kind, Type};
 
@@ -23,18 +23,29 @@ fn element(ty: Type) -> Option<Type> {
     })
 }
 
+/// The element type of four packed values.
+fn quarter(ty: Type) -> Option<Type> {
+    Some(match ty {
+        Type::E4m3x4 => Type::E4m3,
+        Type::E5m2x4 => Type::E5m2,
+        Type::E3m2x4 => Type::E3m2,
+        Type::E2m3x4 => Type::E2m3,
+        Type::E2m1x4 => Type::E2m1,
+        _ => return None,
+    })
+}
+
 impl Decoder<'_> {
     /// `cvt`.
     pub(super) fn cvt(&mut self, inst: &Inst) -> Result<(), Refused> {
+        if inst.op.has("s2f6x2") || inst.op.has("scaled::n2::ue8m0") {
+            return self.cvt_scaled(inst);
+        }
         let &[to, from] = inst.op.types.as_slice() else {
             return Err("its types".into());
         };
         if inst.op.has("rs") {
             return self.cvt_stochastic(inst, to);
-        }
-        let odd = ["scaled::n2::ue8m0", "s2f6x2"];
-        if odd.iter().any(|name| inst.op.has(name)) {
-            return Err("a conversion of this kind".into());
         }
         let integral = inst.op.mods().any(|name| matches!(name, "rni" | "rzi" | "rmi" | "rpi"));
         let convert = Convert {
@@ -114,10 +125,10 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `cvt.rs` to pairs of half words. How the random bits are dealt out to narrower formats the ISA shows in a figure only.
+    /// `cvt.rs` to pairs of half words, or to four narrower values.
     fn cvt_stochastic(&mut self, inst: &Inst, to: Type) -> Result<(), Refused> {
-        if !matches!(to, Type::F16x2 | Type::Bf16x2) {
-            return Err("a conversion of this kind".into());
+        if let Some(element) = quarter(to) {
+            return self.cvt_stochastic_quad(inst, to, element);
         }
         let element = element(to).ok_or("a conversion of this kind")?;
         let (d, a) = (self.dest(inst, to)?, self.arg(inst, 1, Type::F32)?);
@@ -126,6 +137,81 @@ impl Decoder<'_> {
         self.lanewise3(d, [a, b, random], move |a, b, random| {
             let pair = packed::stochastic_pair(element, a as u32, b as u32, random as u32, relu, finite);
             u64::from(pair.unwrap_or(0))
+        });
+        Ok(())
+    }
+
+    fn cvt_stochastic_quad(&mut self, inst: &Inst, to: Type, element: Type) -> Result<(), Refused> {
+        let d = self.dest(inst, to)?;
+        let operand = self.operand(inst, 1)?;
+        let inputs: Option<Vec<Slot>> = self.parts(operand, 4, Type::F32, false)?.into_iter().collect();
+        let inputs = <[Slot; 4]>::try_from(inputs.ok_or("`_` as a source")?).map_err(|_| "its sources")?;
+        let random = self.arg(inst, 2, Type::B32)?;
+        let relu = inst.op.has("relu");
+        self.step(Box::new(move |file, mask| {
+            for lane in lanes(mask) {
+                let values = inputs.map(|slot| file.read(slot, lane) as u32);
+                let quad = packed::stochastic_quad(element, values, file.read(random, lane) as u32, relu);
+                file.write(d, lane, u64::from(quad.unwrap_or(0)));
+            }
+        }));
+        Ok(())
+    }
+
+    /// Conversions of fixed-point numbers, and those to `.bf16x2` with a scale for each element.
+    fn cvt_scaled(&mut self, inst: &Inst) -> Result<(), Refused> {
+        let has = |name| inst.op.has(name);
+        let (relu, finite, scaled) = (has("relu"), has("satfinite"), has("scaled::n2::ue8m0"));
+        let last = inst.op.mods().last();
+        if last != Some("s2f6x2") && has("s2f6x2") {
+            if scaled {
+                // Whether the number is multiplied or divided is not said in words.
+                return Err("a scale for numbers that become narrower".into());
+            }
+            return self.cvt_to_fixed(inst, relu);
+        }
+        let narrow = match last {
+            Some("s2f6x2") => None,
+            _ => Some(inst.op.types.last().and_then(|ty| element(*ty)).ok_or("its types")?),
+        };
+        let read = move |code: u64| match narrow {
+            None => packed::from_fixed(code as u8),
+            Some(ty) => format(ty).map_or(0.0, |format| format.decode(code)),
+        };
+        let bits = narrow.map_or(8, packed::container);
+        let (d, a) = (self.dest(inst, Type::Bf16x2)?, self.arg(inst, 1, Type::B16)?);
+        let scale = match scaled {
+            true => Some(self.arg(inst, 2, Type::B16)?),
+            false => None,
+        };
+        let one = move |a: u64, scale: u64, at: u32| {
+            let code = a >> (bits * at) & ((1 << bits) - 1);
+            let scale = packed::scale_value((scale >> (8 * at)) as u8);
+            u64::from(packed::to_brain(read(code) * scale, relu, finite)) << (16 * at)
+        };
+        match scale {
+            Some(scale) => self.lanewise2(d, a, scale, move |a, scale| one(a, scale, 0) | one(a, scale, 1)),
+            // 127 stands for one.
+            None => self.lanewise1(d, a, move |a| one(a, 0x7f7f, 0) | one(a, 0x7f7f, 1)),
+        }
+        Ok(())
+    }
+
+    fn cvt_to_fixed(&mut self, inst: &Inst, relu: bool) -> Result<(), Refused> {
+        let d = self.dest(inst, Type::B16)?;
+        let single = |bits: u64| f64::from(f32::from_bits(bits as u32));
+        if inst.op.types.last() == Some(&Type::F32) {
+            let (a, b) = (self.arg(inst, 1, Type::F32)?, self.arg(inst, 2, Type::F32)?);
+            self.lanewise2(d, a, b, move |a, b| {
+                let [high, low] = [a, b].map(|bits| u64::from(packed::fixed(single(bits), relu)));
+                high << 8 | low
+            });
+            return Ok(());
+        }
+        let a = self.arg(inst, 1, Type::Bf16x2)?;
+        self.lanewise1(d, a, move |a| {
+            let [high, low] = [a >> 16 << 16, a << 16].map(|bits| u64::from(packed::fixed(single(bits), relu)));
+            high << 8 | low
         });
         Ok(())
     }

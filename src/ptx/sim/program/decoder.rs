@@ -3,6 +3,7 @@
 use super::super::fault::Site;
 use super::super::lanes::{File, Slot, lanes};
 use super::defined::Watched;
+use super::stack::Framed;
 use super::{Ins, Layout, Op, Program, Rare, Step};
 use crate::ptx::ir::{Body, FuncId, Inst, InstId, LabelId, Module, Operand, RegId, Special, SymbolId};
 use crate::ptx::types::Type;
@@ -21,6 +22,10 @@ pub struct Decoder<'m> {
     pub(super) constants: FxHashMap<(u64, bool), Slot>,
     pub(super) specials: FxHashMap<Special, Slot>,
     pub(super) watched: Watched,
+    /// Local variables that lie in the function's frame.
+    pub(super) framed: FxHashMap<SymbolId, Framed>,
+    /// Registers that `wgmma` instructions of the function have, with their numbers.
+    pub(super) accumulators: FxHashMap<RegId, u32>,
     /// Functions that must be decoded, too.
     pub(super) called: Vec<FuncId>,
     /// Carry flag of the function.
@@ -67,6 +72,8 @@ pub fn decode(module: &Module, kernel: FuncId, dynamic: u64) -> Result<Program, 
             steps: Vec::new(),
             accesses: Vec::new(),
             rares: Vec::new(),
+            reductions: Vec::new(),
+            accumulators: Vec::new(),
             matrices: Vec::new(),
             watched: Vec::new(),
             names: Vec::new(),
@@ -75,9 +82,11 @@ pub fn decode(module: &Module, kernel: FuncId, dynamic: u64) -> Result<Program, 
                 longs: vec![[0; 32]],
                 preds: vec![u32::MAX],
             },
+            stack: None,
             specials: Vec::new(),
             layout: Layout::new(module, kernel, dynamic)?,
             entry: 0,
+            exact: Vec::new(),
             kernel,
             routines: vec![None; module.functions.len()],
         },
@@ -85,6 +94,8 @@ pub fn decode(module: &Module, kernel: FuncId, dynamic: u64) -> Result<Program, 
         constants: FxHashMap::default(),
         specials: FxHashMap::default(),
         watched: Watched::default(),
+        framed: FxHashMap::default(),
+        accumulators: FxHashMap::default(),
         called: Vec::new(),
         carry: None,
         guard: (super::operand::ALWAYS, 0),
@@ -113,7 +124,16 @@ impl<'m> Decoder<'m> {
         self.branches.clear();
         self.starts.clear();
         self.watched = Watched::of(self.module, body);
+        self.find_accumulators(body);
         self.mark_params();
+        self.guard = (super::operand::ALWAYS, 0);
+        self.site = Site {
+            function,
+            inst: InstId(0),
+        };
+        if let Err(why) = self.frame(function, body) {
+            self.rare(Rare::Unsupported(why));
+        }
         for (at, inst) in body.insts.iter().enumerate() {
             self.starts.push(self.out.code.len() as u32);
             self.site = Site {
@@ -145,11 +165,15 @@ impl<'m> Decoder<'m> {
             self.guard = guard;
             self.check_uses(inst)?;
             self.mark_defs(inst)?;
+            self.touch_accumulators(inst);
             match inst.op.is_known() {
                 true => self.instruction(inst),
                 false => Err("an instruction that is not known".into()),
             }
         });
+        if done.is_ok() {
+            self.note_exact(inst);
+        }
         if let Err(why) = done {
             self.out.code.truncate(code);
             self.out.sites.truncate(code);

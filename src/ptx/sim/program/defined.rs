@@ -109,7 +109,7 @@ impl Decoder<'_> {
 
     /// The accumulator of `wgmma` is read only where its scale says so.
     fn check_accumulator(&mut self, inst: &Inst) -> Result<(), Refused> {
-        let scale = match inst.operands.get(3) {
+        let scale = match inst.operands.get(if inst.op.has("sp") { 5 } else { 3 }) {
             Some(scale @ (Operand::Reg(_) | Operand::Not(_))) => pred(self.source(scale, Type::Pred)?)?,
             Some(scale) if scale.as_int() == Some(0) => return Ok(()),
             _ => (super::operand::ALWAYS, false),

@@ -1,6 +1,6 @@
 //! Where the variables of a module lie, and what they hold at first. A variable gets its place when it is first asked for.
 
-use super::super::memory::{Block, Home, Map, Windows};
+use super::super::memory::{Block, Home, Map, Region, Windows};
 use crate::ptx::ir::{Body, FuncId, Imm, InitSymbol, InitValue, Linkage, Module, Stmt, SymbolId, SymbolKind, Variable};
 use crate::ptx::types::{Space, Type};
 
@@ -10,6 +10,8 @@ pub const FUNCTIONS: u64 = 5 << 48;
 const STRIDE: u64 = 16;
 /// The largest variable.
 const LARGEST: u64 = 1 << 31;
+/// Bytes of a thread's stack, where there is one.
+const STACK: u64 = 1 << 14;
 /// The largest shared and local memory.
 const LARGEST_SMALL: u64 = 1 << 24;
 
@@ -58,6 +60,8 @@ pub struct Layout {
     /// Bytes of the kernel's parameters.
     pub params_len: u64,
     dynamic_at: Option<u64>,
+    /// Which region of local memory is the stack.
+    stack_at: Option<usize>,
 }
 
 fn align_up(at: u64, align: u64) -> u64 {
@@ -88,6 +92,7 @@ impl Layout {
             params: Vec::new(),
             params_len: 0,
             dynamic_at: None,
+            stack_at: None,
         };
         let function = module.function(kernel);
         for symbol in &function.params {
@@ -261,6 +266,29 @@ impl Layout {
             Some(mask) => (address & mask) >> mask.trailing_zeros().min(63),
             None => address,
         })
+    }
+
+    /// Where the stack begins: it grows downwards.
+    ///
+    /// # Errors
+    /// If there is no room for it.
+    pub fn stack(&mut self) -> Result<u64, String> {
+        if let Some(region) = self.stack_region() {
+            return Ok(region.base + region.size);
+        }
+        let at = align_up(self.local_len, 128);
+        self.local_len = at + STACK;
+        if self.local_len > LARGEST_SMALL {
+            return Err("more local memory than any device has".into());
+        }
+        let base = self.local.add(STACK, Home::Local, at, "the stack".into(), None);
+        self.stack_at = Some(self.local.regions().len().saturating_sub(1));
+        base.map(|base| base + STACK).ok_or_else(|| "too many variables".into())
+    }
+
+    /// The stack, if there is one.
+    pub fn stack_region(&self) -> Option<&Region> {
+        self.local.regions().get(self.stack_at?)
     }
 
     /// What is added to an address of a space to make it generic.

@@ -3,11 +3,13 @@
 use super::super::lanes::Slot;
 use super::decoder::{Decoder, Refused, long, word};
 use super::memory::order;
+use super::tensor_memory::TensorMemory;
 use super::warpgroup::Warpgroup;
 use super::{Access, Extend, Rare, Together};
 use crate::ptx::ir::{Inst, Operand};
 use crate::ptx::num::Round;
 use crate::ptx::num::matrix::{BitOp, Fragment, Shape, Side};
+use crate::ptx::num::sparse::Sparse;
 use crate::ptx::num::tensor::{Product, Quads};
 use crate::ptx::types::Type;
 use smallvec::SmallVec;
@@ -23,10 +25,12 @@ pub type Fragments = [Rows; 4];
 pub enum Matrix {
     /// A product of elements of at most 32 bits.
     Product(Product, Fragments),
-    /// A product whose left factor is sparse: the row of the metadata, and the selector.
-    Sparse(Product, Fragments, u32, u32),
+    /// A product whose left factor is sparse: the row of the metadata.
+    Sparse(Product, Fragments, Sparse, u32),
     /// A product with scales.
     Scaled(Box<Scaled>),
+    /// What a warp does with tensor memory.
+    TensorMemory(Box<TensorMemory>),
     /// A warp's part of a product of four warps.
     Warpgroup(Box<Warpgroup>),
     /// A product of doubles.
@@ -46,8 +50,30 @@ pub enum Matrix {
         /// To memory.
         store: bool,
     },
+    /// `ldmatrix`, `stmatrix` of bytes.
+    Bytes {
+        /// Where the rows begin, one a lane.
+        access: Access,
+        /// The registers.
+        rows: Rows,
+        /// Which of them hold what.
+        form: Bytes,
+        /// Bits of an element in memory, where it is unpacked to a byte.
+        packed: Option<u32>,
+    },
     /// `wmma.load`, `wmma.store`.
     Tile(Box<Tile>),
+}
+
+/// How a matrix of bytes is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bytes {
+    /// `.m16n16.trans`: two registers a matrix.
+    Square,
+    /// `.m8n16`: a register a matrix.
+    Flat,
+    /// `.m16n8.trans`, to memory: a register a matrix.
+    Tall,
 }
 
 /// A product with a scale for each chunk of a row of A and of a column of B.
@@ -57,6 +83,8 @@ pub struct Scaled {
     pub product: Product,
     /// Its fragments.
     pub fragments: Fragments,
+    /// Where the left factor is sparse: how, and the row of the metadata.
+    pub sparse: Option<(Sparse, u32)>,
     /// Type of a scale.
     pub ty: Type,
     /// Chunks of a row or column.
@@ -146,10 +174,9 @@ impl Decoder<'_> {
     }
 
     fn product(&mut self, inst: &Inst, mma: bool) -> Result<Matrix, Refused> {
-        if inst.op.has("block_scale") && !inst.op.mods().any(|name| name.starts_with("sp")) {
+        if inst.op.has("block_scale") {
             return self.scaled(inst);
         }
-        let sparse = inst.op.mods().find(|name| name.starts_with("sp"));
         let satfinite = inst.op.has("satfinite");
         let shape = inst.op.mods().find_map(Shape::from_name).ok_or("its shape")?;
         let [d, a, b, c] = match *inst.op.types.as_slice() {
@@ -193,16 +220,24 @@ impl Decoder<'_> {
             satfinite,
             bits: if inst.op.has("and") { BitOp::And } else { BitOp::Xor },
         };
-        let Some(sparse) = sparse else {
-            return Ok(Matrix::Product(product, fragments));
-        };
-        // How other shapes hold their metadata the ISA shows in figures only.
-        if inst.op.has("block_scale") || product.slot != 16 || shape.k != 16 {
-            return Err(format!("`.{sparse}` of this shape and type"));
+        Ok(match self.sparsity(inst, &product)? {
+            None => Matrix::Product(product, fragments),
+            Some((sparse, metadata)) => Matrix::Sparse(product, fragments, sparse, metadata),
+        })
+    }
+
+    /// How the left factor is sparse, if it is, and the row of the metadata.
+    fn sparsity(&mut self, inst: &Inst, product: &Product) -> Result<Option<(Sparse, u32)>, Refused> {
+        if !inst.op.mods().any(|name| name.starts_with("sp")) {
+            return Ok(None);
         }
         let metadata = word(self.arg(inst, 4, Type::B32)?)?;
         let selector = inst.operands.get(5).and_then(Operand::as_int).ok_or("its selector")?;
-        Ok(Matrix::Sparse(product, fragments, metadata, selector as u32))
+        let sparse = Sparse::new(product.shape.k, product.slot, selector as u32);
+        Ok(Some((
+            sparse.ok_or("a sparse factor of this shape and type")?,
+            metadata,
+        )))
     }
 
     /// `mma` with `.block_scale`.
@@ -227,9 +262,11 @@ impl Decoder<'_> {
             self.rows(inst, 2, Type::B32, false)?,
             self.rows(inst, 3, Type::B32, false)?,
         ];
+        let sparse = self.sparsity(inst, &product)?;
+        let at = if sparse.is_some() { 6 } else { 4 };
         let scales = [
-            word(self.arg(inst, 4, Type::B32)?)?,
-            word(self.arg(inst, 6, Type::B32)?)?,
+            word(self.arg(inst, at, Type::B32)?)?,
+            word(self.arg(inst, at + 2, Type::B32)?)?,
         ];
         let mut pair = |at: usize| -> Result<[Slot; 2], Refused> {
             match self.operand(inst, at)? {
@@ -239,10 +276,11 @@ impl Decoder<'_> {
                 _ => Err("a selector of this kind".into()),
             }
         };
-        let ([byte_a, lane_a], [byte_b, lane_b]) = (pair(5)?, pair(7)?);
+        let ([byte_a, lane_a], [byte_b, lane_b]) = (pair(at + 1)?, pair(at + 3)?);
         Ok(Matrix::Scaled(Box::new(Scaled {
             product,
             fragments,
+            sparse,
             ty,
             chunks: match () {
                 () if inst.op.has("scale_vec::4X") => 4,
@@ -274,17 +312,37 @@ impl Decoder<'_> {
     }
 
     fn eights(&mut self, inst: &Inst) -> Result<Matrix, Refused> {
-        if !inst.op.has("m8n8") {
-            return Err("a shape other than `.m8n8`".into());
-        }
         let store = inst.op.base() == "stmatrix";
-        let access = self.matrix_access(inst, usize::from(!store), Type::B128, 16)?;
+        let has = |name| inst.op.has(name);
+        let mut access = self.matrix_access(inst, usize::from(!store), Type::B128, 16)?;
         let rows = self.rows(inst, usize::from(store), Type::B32, !store)?;
-        Ok(Matrix::Eights {
+        if has("m8n8") {
+            let trans = has("trans");
+            return Ok(Matrix::Eights {
+                access,
+                rows,
+                trans,
+                store,
+            });
+        }
+        let form = match () {
+            () if has("m16n16") && has("trans") => Bytes::Square,
+            () if has("m8n16") => Bytes::Flat,
+            () if has("m16n8") && has("trans") => Bytes::Tall,
+            () => return Err("a shape of this kind".into()),
+        };
+        let packed = match () {
+            () if has("b4x16_p64") => Some(4),
+            () if has("b6x16_p32") => Some(6),
+            () => None,
+        };
+        // What pads a row in memory is not read.
+        access.bytes = if packed.is_some() { 4 } else { 16 };
+        Ok(Matrix::Bytes {
             access,
             rows,
-            trans: inst.op.has("trans"),
-            store,
+            form,
+            packed,
         })
     }
 

@@ -40,8 +40,11 @@ impl Decoder<'_> {
     pub(super) fn load(&mut self, inst: &Inst) -> Result<(), Refused> {
         let to = self.operand(inst, 0)?;
         let access = self.access(inst, 1, to, true)?;
+        let is_fixed =
+            matches!(inst.operands.get(1), Some(Operand::Address(address)) if !matches!(address.base, Base::Reg(_)));
         self.out.accesses.push(access);
-        self.on_rows(Op::Load(self.out.accesses.len() as u32 - 1), 0, &[]);
+        let at = self.out.accesses.len() as u32 - 1;
+        self.on_rows(if is_fixed { Op::LoadFixed(at) } else { Op::Load(at) }, 0, &[]);
         Ok(())
     }
 

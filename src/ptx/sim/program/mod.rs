@@ -14,6 +14,7 @@ mod control;
 mod convert;
 mod decoder;
 mod defined;
+mod exact;
 mod floats;
 mod halves;
 mod layout;
@@ -21,6 +22,9 @@ mod matrix;
 mod memory;
 mod moves;
 mod operand;
+mod stack;
+mod tensor;
+mod tensor_memory;
 mod video;
 mod warpgroup;
 mod warps;
@@ -28,12 +32,17 @@ mod warps;
 pub use asynchronous::{Async, Mbarrier, Place, Signal};
 pub use calls::{CallSite, Callee, Holder};
 pub use decoder::decode;
+pub use exact::{Exact, Function, What, value_of};
 pub use layout::{Layout, ParamSpec};
-pub use matrix::{Fragments, Matrix, Rows, Scaled, Tile};
+pub use matrix::{Bytes, Fragments, Matrix, Rows, Scaled, Tile};
 pub use memory::SpaceOp;
 
 pub use operand::ALWAYS;
-pub use warpgroup::{Factor, Warpgroup};
+pub use stack::Stack;
+pub use tensor::{Replace, Tensor, Way};
+pub use tensor_memory::{Left, TensorCopy, TensorKind, TensorMemory, TensorProduct, TensorScales, TensorShape};
+pub use warpgroup::{Factor, Touch, Warpgroup, WarpgroupOrder};
+pub use warps::Proxy;
 
 use super::fault::Site;
 use super::lanes::{File, Slot};
@@ -128,6 +137,8 @@ pub enum Op {
     Step(u32),
     /// An index into [`Program::accesses`].
     Load(u32),
+    /// The same, from an address that all lanes have in common.
+    LoadFixed(u32),
     /// An index into [`Program::accesses`].
     Store(u32),
     /// To another place in the code.
@@ -190,6 +201,14 @@ pub struct Access {
 
 /// What an atomic makes of an old value and its operands.
 pub type Update = Box<dyn Fn(u128, u128, u128) -> u128 + Send + Sync>;
+
+/// What an asynchronous reduction does to each element.
+pub struct Reduction {
+    /// Bytes of an element.
+    pub bytes: u32,
+    /// The new value: `f(old, operand, 0)`.
+    pub update: Update,
+}
 
 /// `atom` or `red`, on one or several elements.
 pub struct Atomic {
@@ -314,12 +333,20 @@ pub enum Rare {
     ActiveMask(Slot),
     /// A fence, and whether it reaches beyond the CTA.
     Fence(bool),
+    /// A fence between the proxies.
+    Proxy(Proxy),
+    /// Order of `wgmma` instructions.
+    Order(WarpgroupOrder),
+    /// Registers that `wgmma` instructions have are about to be used.
+    Touch(Touch),
     /// An atomic.
     Atomic(Box<Atomic>),
     /// Asynchronous copies and mbarriers.
     Async(Async),
     /// Where the lanes do not agree, `.uni` was a false promise; then goes on to the target.
     Uniform(u32),
+    /// `alloca` and the like.
+    Stack(Stack),
     /// `isspacep`, `cvta`: needs to know where things lie.
     Space(SpaceOp),
     /// `brkpt`, `nanosleep`, `pmevent`, `prefetch` and the like: nothing to see.
@@ -338,6 +365,10 @@ pub struct Program {
     pub accesses: Vec<Access>,
     /// The rest.
     pub rares: Vec<Rare>,
+    /// Asynchronous reductions.
+    pub reductions: Vec<Reduction>,
+    /// Names of the registers that `wgmma` instructions have.
+    pub accumulators: Vec<String>,
     /// Matrix instructions.
     pub matrices: Vec<Matrix>,
     /// The predicates that say where watched registers are written.
@@ -346,6 +377,8 @@ pub struct Program {
     pub names: Vec<String>,
     /// The registers of a warp before it starts: constants are set.
     pub file: File,
+    /// The row of the stack pointer, if anything is on the stack.
+    pub stack: Option<u32>,
     /// Special registers that never change while a thread runs, and where they are.
     pub specials: Vec<(Special, Slot)>,
     /// Where everything lies.
@@ -354,6 +387,8 @@ pub struct Program {
     pub entry: u32,
     /// The kernel.
     pub kernel: FuncId,
+    /// What instructions do with floats, in the order of the code.
+    pub exact: Vec<(u32, Exact)>,
     /// Functions by their place in the module: first instruction, or `None` if not decoded.
     pub routines: Vec<Option<Routine>>,
 }
@@ -367,8 +402,6 @@ pub struct Routine {
     pub rows: [std::ops::Range<u32>; 3],
     /// Its part of the arena.
     pub arena: std::ops::Range<u32>,
-    /// Whether it has local variables.
-    pub has_locals: bool,
     /// Parameters and results: where the callee keeps them.
     pub params: Vec<Holder>,
     /// As `params`.

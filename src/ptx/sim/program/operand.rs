@@ -119,6 +119,12 @@ impl Decoder<'_> {
 
     /// The address of a symbol as a value of that type.
     fn symbol(&mut self, symbol: SymbolId, offset: i64, ty: Type) -> Result<Slot, Refused> {
+        if let Some(framed) = self.framed.get(&symbol).copied() {
+            return match offset {
+                0 => Ok(framed.slot(ty.bits())),
+                _ => self.sum(framed.slot(ty.bits()), offset),
+            };
+        }
         let address = self
             .out
             .layout
@@ -256,6 +262,9 @@ impl Decoder<'_> {
         Ok(match address.base {
             Base::Reg(reg) => (self.register(reg, 0)?, address.offset as u64),
             Base::Symbol(symbol) => {
+                if let Some(framed) = self.framed.get(&symbol) {
+                    return Ok((framed.slot(bits), address.offset as u64));
+                }
                 let base = self.out.layout.address(self.module, symbol)?;
                 (self.constant(base, bits), address.offset as u64)
             }

@@ -7,6 +7,29 @@ use crate::ptx::ir::{BarrierKind, BarrierOp, Inst, Operand};
 use crate::ptx::num::single::{self, Extreme};
 use crate::ptx::types::Type;
 
+/// For which memory a fence between the proxies is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proxy {
+    /// Shared memory.
+    pub shared: bool,
+    /// Global memory.
+    pub global: bool,
+}
+
+/// What `fence.proxy.async` covers; nothing for fences of other proxies.
+fn proxy(inst: &Inst) -> Option<Proxy> {
+    let has = |name: &str| inst.op.mods().any(|word| word == name);
+    let one_way = inst.op.mods().any(|word| word.starts_with("async::generic"));
+    let named = has("async") || one_way;
+    let shared = has("shared::cta") || has("shared::cluster") || has("shared") || one_way;
+    let global = has("global");
+    let all = !shared && !global;
+    named.then_some(Proxy {
+        shared: shared || all,
+        global: global || all,
+    })
+}
+
 impl Decoder<'_> {
     /// Everything of this family.
     pub(super) fn warp_wide(&mut self, inst: &Inst) -> Result<(), Refused> {
@@ -18,7 +41,13 @@ impl Decoder<'_> {
             }
             "bar" | "barrier" => self.barrier(inst),
             // What orders the proxies says nothing of threads.
-            "membar" | "fence" if inst.op.mods().any(|name| name.starts_with("proxy")) => self.nothing(),
+            "membar" | "fence" if inst.op.mods().any(|name| name.starts_with("proxy")) => {
+                match proxy(inst) {
+                    Some(proxy) => self.rare(Rare::Proxy(proxy)),
+                    None => self.rare(Rare::Nothing),
+                }
+                Ok(())
+            }
             "membar" | "fence" => {
                 self.rare(Rare::Fence(!inst.op.has("cta")));
                 Ok(())
