@@ -15,6 +15,8 @@ mod files;
 mod foreign;
 #[path = "contracts/mutants.rs"]
 mod mutants;
+#[path = "contracts/public.rs"]
+mod public;
 
 use ptxgen::kernels::contract::judge::{self, Proof, Settings};
 use ptxgen::kernels::contract::{Contract, OWN, plan};

@@ -266,6 +266,7 @@ fn no_cluster_is_cancelled() {
         @!%p1 bra WAIT;
         ld.shared.b128 %q, [%r7];
         clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %q;
+        clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r8, %r9, %r10, %r11}, %q;
         selp.b64 %rd5, 7, 9, %p1;
         st.global.b64 [%rd4], %rd5;
         ret;

@@ -186,6 +186,33 @@ fn fixtures_are_as_they_say() {
     assert!(count >= 20, "only {count} fixtures");
 }
 
+/// A grid that is run in parts comes to what it comes to in one piece, whatever is wrong with it.
+#[test]
+fn parts_come_to_the_same() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sim");
+    let mut count = 0;
+    for file in fs::read_dir(folder).unwrap() {
+        let file = file.unwrap().path();
+        let text = fs::read_to_string(&file).unwrap();
+        let mut plan = plan(&text);
+        if plan.grid == [0; 3] {
+            continue;
+        }
+        // Where there was one CTA, several write to the same places now.
+        plan.grid[0] = plan.grid[0].max(4);
+        let told = |outcome: Result<Outcome, Stopped>| match outcome {
+            Ok(outcome) => format!("{outcome:?}"),
+            Err(stopped) => format!("{stopped:?}"),
+        };
+        let whole = told(in_parts(&text, &plan, 0, 1));
+        for parts in [2, 3] {
+            assert_eq!(told(in_parts(&text, &plan, 0, parts)), whole, "{}", file.display());
+        }
+        count += 1;
+    }
+    assert!(count >= 20, "only {count} fixtures");
+}
+
 /// The launch that a fixture states.
 pub fn launch_of(text: &str) -> ptxgen::ptx::lint::Launch {
     let plan = plan(text);
@@ -219,31 +246,4 @@ pub fn all() -> Vec<(String, String, Vec<Fault>)> {
         found.push((file.file_name().unwrap().to_string_lossy().into_owned(), text, faults));
     }
     found
-}
-
-/// A grid that is run in parts comes to what it comes to in one piece, whatever is wrong with it.
-#[test]
-fn parts_come_to_the_same() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sim");
-    let mut count = 0;
-    for file in fs::read_dir(folder).unwrap() {
-        let file = file.unwrap().path();
-        let text = fs::read_to_string(&file).unwrap();
-        let mut plan = plan(&text);
-        if plan.grid == [0; 3] {
-            continue;
-        }
-        // Where there was one CTA, several write to the same places now.
-        plan.grid[0] = plan.grid[0].max(4);
-        let told = |outcome: Result<Outcome, Stopped>| match outcome {
-            Ok(outcome) => format!("{outcome:?}"),
-            Err(stopped) => format!("{stopped:?}"),
-        };
-        let whole = told(in_parts(&text, &plan, 0, 1));
-        for parts in [2, 3] {
-            assert_eq!(told(in_parts(&text, &plan, 0, parts)), whole, "{}", file.display());
-        }
-        count += 1;
-    }
-    assert!(count >= 20, "only {count} fixtures");
 }

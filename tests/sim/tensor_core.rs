@@ -471,6 +471,8 @@ fn what_is_wrong_is_found() {
     assert!(why.contains("from a warp that has lanes 32 to 63"), "{why}");
     let why = error(&(good.clone() + &loaded(16).replace("[%r11]", "[%r11+56]")));
     assert!(why.contains("columns 56 to 71"), "{why}");
+    let why = error(&(good.replace("%r12, 0;", "%r12, 1;") + &loaded(16)));
+    assert!(why.contains("adds to lane 0"), "{why}");
     let why = error(&loaded(16));
     assert!(why.contains("nothing has written"), "{why}");
     let text = format!("{HEAD}{TAIL}").replace("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 64;", "");

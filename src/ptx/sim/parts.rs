@@ -246,6 +246,30 @@ mod tests {
     }
 
     #[test]
+    fn an_interrupted_run_tells_the_counts_of_all_parts() {
+        let module = kernel("L: bra L;");
+        let program = sim::prepare(&module, "k", 0).unwrap();
+        let end = Arc::new(AtomicBool::new(true));
+        let launch = Launch {
+            grid: [4, 1, 1],
+            block: [1, 1, 1],
+            dynamic_shared: 0,
+            args: vec![Arg::Buffer(Buffer::default())],
+            options: Options {
+                watch: Some(Arc::new(sim::Watch::new(end))),
+                profile: true,
+                ..Options::default()
+            },
+        };
+        let share: &sim::Share<'_> = &|count, work| (0..count).map(work).collect();
+        let stopped = sim::run_in_parts(&module, "k", &program, &launch, 2, share).unwrap_err();
+        assert!(matches!(stopped.stop, Stop::Interrupted(_)), "{stopped:?}");
+        // Each part has looked at the watch once.
+        assert!(stopped.stats.thread_instructions >= 2 << 18, "{stopped:?}");
+        assert!(stopped.stats.counts().iter().any(|count| count.threads > 1 << 18));
+    }
+
+    #[test]
     fn parts_are_all_of_it() {
         let all: Vec<u64> = (0..3).flat_map(|nth| range(10, nth, 3)).collect();
         assert_eq!(all, Vec::from_iter(0..10));

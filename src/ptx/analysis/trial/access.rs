@@ -1,5 +1,6 @@
 //! Memory in a trial run: what accesses touch, and what is wrong with them.
 
+use super::compute::FAR;
 use super::fiber::{Frame, Who};
 use super::log::{Places, Record, Site};
 use super::machine::Machine;
@@ -337,7 +338,16 @@ impl Machine<'_, '_> {
 
     /// Notes an access somewhere in a variable.
     fn area(&mut self, at: usize, access: &Access, site: Site, address: &Value, lanes: &Mask, maybe: bool) {
-        let Some((space, place)) = address.origin.map(|origin| resolve(access.space, origin)) else {
+        // What lies far behind the start is another array in the same variable.
+        let further = u64::try_from(access.offset).unwrap_or(0);
+        let start = |origin: u64| {
+            if further < FAR {
+                origin
+            } else {
+                origin.wrapping_add(further)
+            }
+        };
+        let Some((space, place)) = address.origin.map(|origin| resolve(access.space, start(origin))) else {
             return;
         };
         let Region::Shared(symbol, 0) = self.layout.region(space, place) else {

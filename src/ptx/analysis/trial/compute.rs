@@ -14,6 +14,10 @@ use crate::ptx::types::Space;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
+/// Bytes from which on a known offset is taken to lead into another array of a variable, and those up to which it is one.
+pub(super) const FAR: u64 = 32;
+const LARGE: u64 = 1 << 18;
+
 impl Machine<'_, '_> {
     /// Runs an instruction that neither jumps nor waits.
     pub(super) fn compute(&mut self, at: usize, row: &Row, site: Site) {
@@ -250,7 +254,10 @@ impl Machine<'_, '_> {
                     .origin
                     .or(value.constant().filter(|known| Layout::is_variable(*known)))
             };
-            result.origin = values.iter().find_map(address);
+            // What lies far behind the start is another array in the same variable.
+            let known = |value: &Value| value.constant().filter(|known| (FAR..LARGE).contains(known));
+            let further = values.iter().find_map(known).unwrap_or(0);
+            result.origin = values.iter().find_map(address).map(|origin| origin + further);
         }
         result
     }

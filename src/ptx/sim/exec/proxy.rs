@@ -82,17 +82,18 @@ impl Ctx<'_> {
             return;
         }
         let (me, program) = (self.tag(lane), self.program);
-        let Some(block) = self.block(spot.block) else { return };
-        let shadow = &block.shadow;
-        let writers = (spot.at..spot.at + size)
-            .step_by(4)
-            .filter_map(|at| Some((at, shadow.writer(at)?)));
-        let mine: Vec<(usize, (Tag, u32))> = writers.filter(|(_, (tag, _))| tag.same_cta(me)).collect();
-        let unseen =
-            |(_, (tag, pc)): &&(usize, (Tag, u32))| !self.hall.fenced[space].covers(*tag) && !is_async(program, *pc);
-        let Some((_, (tag, there))) = mine.iter().find(unseen).copied() else {
-            return;
-        };
+        let mut unseen = None;
+        for at in (spot.at..spot.at + size).step_by(4) {
+            let writer = self.block(spot.block).and_then(|block| block.shadow.writer(at));
+            let Some((tag, there)) = writer.filter(|(tag, _)| tag.same_cta(me)) else {
+                continue;
+            };
+            if !self.hall.fenced[space].covers(tag) && !is_async(program, there) {
+                unseen = Some((tag, there));
+                break;
+            }
+        }
+        let Some((tag, there)) = unseen else { return };
         let writer = self.hall.thread(tag.thread());
         let name = if space == 0 { "shared" } else { "global" };
         let message = format!(

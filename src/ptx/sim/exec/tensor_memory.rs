@@ -62,7 +62,8 @@ impl Tensors {
         self.cells.get(Self::place(lane, column)).copied().unwrap_or(0)
     }
 
-    fn is_written(&self, lane: u32, column: u32) -> bool {
+    /// Whether a cell has been written since it was taken.
+    pub fn is_written(&self, lane: u32, column: u32) -> bool {
         self.written.get(Self::place(lane, column)).copied().unwrap_or(false)
     }
 

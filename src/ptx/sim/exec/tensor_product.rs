@@ -4,6 +4,7 @@
 //! their commit has been waited for, reading the sums is a fault.
 
 use super::super::Stop;
+use super::super::fault::codes;
 use super::super::program::{Access, Extend, Left, Order, Place, TensorCopy, TensorKind, TensorProduct};
 use super::copies::Kind;
 use super::state::Ctx;
@@ -133,6 +134,7 @@ impl Ctx<'_> {
             -1
         };
         let scale = (0..product.shift.min(15)).fold(1.0, |scale, _| scale / 2.0);
+        let mut unwritten = None;
         let tensors = &mut self.hall.tensors;
         for row in 0..m {
             let there = lane_of(m, row);
@@ -144,6 +146,9 @@ impl Ctx<'_> {
             }
             for column in 0..n {
                 let old = if keep { tensors.read(there, first + column) } else { 0 };
+                if keep && !tensors.is_written(there, first + column) {
+                    unwritten.get_or_insert((there, first + column));
+                }
                 let pairs = |at: u32| ((row * k + at) as usize, (column * k + at) as usize);
                 let new = match integral {
                     true => {
@@ -163,6 +168,10 @@ impl Ctx<'_> {
                 };
                 tensors.write(there, first + column, new);
             }
+        }
+        if let Some((there, column)) = unwritten.filter(|_| self.world.options.checks.memory) {
+            let message = format!("adds to lane {there}, column {column} of tensor memory, which nothing has written");
+            self.complain(codes::FLOW004, pc, lane, message);
         }
         self.writes_columns(first, n, lane, pc);
     }

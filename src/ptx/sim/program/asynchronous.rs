@@ -424,14 +424,15 @@ impl Decoder<'_> {
         };
         for (nth, d) in parts.into_iter().enumerate() {
             let Some(d) = d else { continue };
-            let word = 1 + first.unwrap_or(nth);
-            let (from, shift) = (Slot::Long(low + word as u32 / 2), 32 * (word as u32 % 2));
-            // The fourth component means nothing.
-            self.lanewise1(
-                d,
-                from,
-                move |handle| if word > 3 { 0 } else { handle >> shift & 0xffff_ffff },
-            );
+            // The first word says whether there is one; the fourth component means nothing.
+            let word = 1 + first.unwrap_or(nth) as u32;
+            if word > 3 {
+                let zero = self.constant(0, 32);
+                self.copy(d, zero)?;
+                continue;
+            }
+            let (from, shift) = (Slot::Long(low + word / 2), 32 * (word % 2));
+            self.lanewise1(d, from, move |handle| handle >> shift & 0xffff_ffff);
         }
         Ok(())
     }
