@@ -13,7 +13,7 @@ fn orders() -> u64 {
     std::env::var("PTXGEN_ORDERS")
         .ok()
         .and_then(|text| text.parse().ok())
-        .unwrap_or(8)
+        .unwrap_or(64)
 }
 
 fn folder(name: &str) -> Option<PathBuf> {

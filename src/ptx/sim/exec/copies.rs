@@ -316,7 +316,22 @@ impl Ctx<'_> {
     /// The bytes of a copy arrive, as a write of the lane that started it or waits for it.
     fn arrive_at(&mut self, flight: &Flight, lane: usize) {
         self.bring(flight);
+        self.keep_under_way(flight);
         self.visit_range(flight.to, flight.bytes.len(), flight.kind, lane, flight.pc);
+    }
+
+    /// Where an earlier copy arrives while a later one to the same bytes is under way, those still may not be read.
+    fn keep_under_way(&mut self, landed: &Flight) {
+        let end = |flight: &Flight| flight.to.at + flight.bytes.len();
+        let whole = |flight: &&Flight| matches!(flight.kind, Kind::Put(u16::MAX)) && flight.to.block == landed.to.block;
+        let under_way = self.world.flights.iter().map(|(_, flight)| flight).filter(whole);
+        let common = under_way.map(|flight| (flight.to.at.max(landed.to.at), end(flight).min(end(landed))));
+        let common: Vec<_> = common.filter(|(start, end)| start < end).collect();
+        if let Some(block) = self.block(landed.to.block) {
+            common
+                .into_iter()
+                .for_each(|(start, end)| block.unmark(start, end - start));
+        }
     }
 
     /// The bytes of a copy do what they came for.
@@ -366,6 +381,7 @@ impl Ctx<'_> {
         });
         for flight in landed {
             self.bring(&flight);
+            self.keep_under_way(&flight);
             let bytes = flight.bytes.len() as u32;
             if let Some(object) = self.world.mbarriers.get_mut(&bar) {
                 match flight.kind {
