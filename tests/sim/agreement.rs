@@ -91,6 +91,7 @@ const UNDEFINED: &str = "what is stored is undefined, and that is told (FLOW002)
 
 /// Faults that runs meet and the linter says nothing of.
 const NOT_FOUND: &[Row] = &[
+    ("ASYNC008/clean", "k", "ASYNC010", BULK),
     ("ASYNC008/clean", "k", "RACE001", BULK),
     ("ASYNC008/clean", "k", "RACE002", BULK),
     ("ASYNC013/clean", "k", "MEM002", DESCRIPTOR),
@@ -126,6 +127,8 @@ const NOT_FOUND: &[Row] = &[
         "WARP003",
         "the masks that `match.any` gives are not computed",
     ),
+    ("lint/pipelines.ptx", "producer_and_consumers", "ASYNC010", BULK),
+    ("lint/pipelines.ptx", "roles_with_constant_addresses", "ASYNC010", BULK),
     ("lint/pipelines.ptx", "producer_and_consumers", "RACE001", BULK),
     ("lint/pipelines.ptx", "producer_and_consumers", "RACE002", BULK),
     (
