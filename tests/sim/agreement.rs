@@ -31,6 +31,13 @@ const NOT_SHOWN: &[Row] = &[
     ("BAR005/failing", "k", "RACE003", BEHIND),
     ("RACE012/clean", "k", "RACE003", EQUAL),
     ("RACE012/failing", "k", "RACE003", EQUAL),
+    ("lint/silent.ptx", "loop_until_all_agree", "RACE003", EQUAL),
+    (
+        "races/cpasync_wait_too_few.ptx",
+        "k",
+        "ASYNC003",
+        "the run calls it ASYNC001",
+    ),
     (
         "lint/branch.ptx",
         "shuffle_down",
