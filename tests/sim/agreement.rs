@@ -33,12 +33,6 @@ const NOT_SHOWN: &[Row] = &[
     ("RACE012/failing", "k", "RACE003", EQUAL),
     ("lint/silent.ptx", "loop_until_all_agree", "RACE003", EQUAL),
     (
-        "races/cpasync_wait_too_few.ptx",
-        "k",
-        "ASYNC003",
-        "the run calls it ASYNC001",
-    ),
-    (
         "lint/branch.ptx",
         "shuffle_down",
         "BAR001",
