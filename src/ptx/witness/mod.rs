@@ -1,7 +1,7 @@
 //! Witnesses: a finding of the linter is shown by running its kernel in the simulator, on a launch that is made up where it is
 //! not given.
 //!
-//! - [`launches`]: which launches are tried, the simplest first. [`claim`]: what a finding claims, and which faults show it.
+//! - `launches`: which launches are tried, the simplest first. `claim`: what a finding claims, and which faults show it.
 //!
 //! A witness is a proof for the launch that it names: the simulator meets the same fault at the same instructions. Where there
 //! is none, that proves nothing: the launches are few, and their arguments are guesses. So no level depends on it.

@@ -100,7 +100,7 @@ pub enum Async {
         multicast: Option<Slot>,
         /// Which bytes of each sixteen are copied.
         bytes: Option<Slot>,
-        /// An index into [`Program::reductions`].
+        /// An index into `Program::reductions`.
         reduce: Option<u32>,
     },
     BulkCommit,
@@ -114,7 +114,7 @@ pub enum Async {
         values: SmallVec<[Slot; 4]>,
         bytes: u32,
         bar: Place,
-        /// An index into [`Program::reductions`].
+        /// An index into `Program::reductions`.
         reduce: Option<u32>,
     },
     /// `st.bulk`: zeros.
