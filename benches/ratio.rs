@@ -1,8 +1,9 @@
 //! How much faster than ptxas ptxgen reads, judges and lints what nvcc made: `cargo bench --bench ratio`.
 //!
 //! ptxas is given a virtual architecture, for which it parses and checks and assembles nothing. Both work on the same 4 MB
-//! module, in turns, on one thread each; of each the best of the rounds counts. The last lines tell how time and memory
-//! grow with the text. Without a ptxas only those are printed.
+//! module, in turns, on one thread each; of each the best of the rounds counts. Lint is timed with the rules that run unasked,
+//! with all of them, and as a process of its own, which also starts, reads the file, takes its memory from the system and
+//! reports. The last lines tell how time grows with the text. Without a ptxas only those are printed.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +15,7 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use ptxgen::ptx::lint::{Options, lint_with};
+use ptxgen::ptx::lint::{Options, Selection, lint_with};
 use ptxgen::ptx::parse::parse;
 use ptxgen::ptx::verify::verify;
 use std::any::Any;
@@ -86,10 +87,28 @@ fn assembler(ptxas: &Path, file: &Path) -> Box<dyn Any> {
     Box::new(status)
 }
 
-fn lint(text: &str) -> Box<dyn Any> {
+fn lint(text: &str, selection: Selection) -> Box<dyn Any> {
     let parsed = parse(text);
-    let diags = lint_with(&parsed, text, &Options::default());
+    let options = Options {
+        selection,
+        ..Options::default()
+    };
+    let diags = lint_with(&parsed, text, &options);
     Box::new((parsed, diags))
+}
+
+/// The linter as it is called from a shell.
+fn process(file: &Path) -> Box<dyn Any> {
+    let status = Command::new(env!("CARGO_BIN_EXE_ptxgen"))
+        .args(["lint", "--isolated", "--format", "short"])
+        .arg(file)
+        .env("RAYON_NUM_THREADS", "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let status = status.expect("ptxgen runs");
+    assert!(status.success(), "ptxgen has errors for {}", file.display());
+    Box::new(status)
 }
 
 fn judge(text: &str) -> Box<dyn Any> {
@@ -115,12 +134,21 @@ fn main() {
     fs::write(file.path(), &text).expect("the module is written");
     let reading: Work = &|| Box::new(parse(&text));
     let judging: Work = &|| judge(&text);
-    let linting: Work = &|| lint(&text);
+    let linting: Work = &|| lint(&text, Selection::default());
+    let all: Work = &|| lint(&text, Selection::all());
+    let whole: Work = &|| process(file.path());
     if let Some(ptxas) = common::ptxas() {
         let rival: Work = &|| assembler(ptxas, file.path());
-        let [rival, reading, judging, linting] = best([rival, reading, judging, linting]);
+        let [rival, reading, judging, linting, all, whole] = best([rival, reading, judging, linting, all, whole]);
         println!("{MEGABYTES} MB, ptxas that only parses: {rival:.1?}");
-        for (what, time) in [("parse", reading), ("parse and verify", judging), ("lint", linting)] {
+        let times = [
+            ("parse", reading),
+            ("parse and verify", judging),
+            ("lint", linting),
+            ("lint, all rules", all),
+            ("lint, a process", whole),
+        ];
+        for (what, time) in times {
             println!(
                 "{what:17} {time:9.1?}  {:5.1} times faster",
                 rival.as_secs_f64() / time.as_secs_f64()
@@ -134,7 +162,7 @@ fn main() {
         "parse: {scale:.1} times the text, {:.1} times the time",
         big.as_secs_f64() / small.as_secs_f64()
     );
-    let [small, big] = best([linting, &|| lint(&large)]);
+    let [small, big] = best([linting, &|| lint(&large, Selection::default())]);
     println!(
         "lint:  {scale:.1} times the text, {:.1} times the time",
         big.as_secs_f64() / small.as_secs_f64()
