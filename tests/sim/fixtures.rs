@@ -159,14 +159,19 @@ fn judge(text: &str, plan: &Plan, schedule: u64) -> Option<String> {
     None
 }
 
-#[test]
-fn fixtures_are_as_they_say() {
+fn files() -> Vec<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sim");
     let mut files: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
     files.sort();
+    files
+}
+
+#[test]
+fn fixtures_are_as_they_say() {
+    let files = files();
     let mut bad = Vec::new();
     let mut count = 0;
     for file in &files {
@@ -225,12 +230,7 @@ pub fn launch_of(text: &str) -> ptxgen::ptx::lint::Launch {
 
 /// Every fixture that says what it expects: its name, its text, and the faults of all orders.
 pub fn all() -> Vec<(String, String, Vec<Fault>)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sim");
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    files.sort();
+    let files = files();
     let mut found = Vec::new();
     for file in files {
         let text = fs::read_to_string(&file).unwrap();

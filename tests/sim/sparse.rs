@@ -3,11 +3,11 @@
 use super::launch::launch;
 
 /// A small integer for each place.
-fn small(row: usize, col: usize, salt: usize) -> i64 {
+pub(super) fn small(row: usize, col: usize, salt: usize) -> i64 {
     ((row * 7 + col * 13 + row * col * 5 + salt) % 7) as i64 - 3
 }
 
-fn encode(ty: &str, value: i64) -> u32 {
+pub(super) fn encode(ty: &str, value: i64) -> u32 {
     let single = (value as f32).to_bits();
     match ty {
         "tf32" => single,

@@ -1,6 +1,7 @@
 //! `tcgen05` as kernels: what goes through tensor memory, and products against plain sums.
 
 use super::launch::launch;
+use super::sparse::{encode, small};
 
 const HEAD: &str = "
     .version 8.7
@@ -175,22 +176,6 @@ fn halves_are_stored_apart() {
     for (thread, words) in run(&middle, Vec::new(), 4).unwrap().iter().enumerate() {
         let base = (thread as u32) << 8;
         assert_eq!(*words, [1, 2, 3, 4].map(|at| base + at), "thread {thread}");
-    }
-}
-
-fn small(row: usize, col: usize, salt: usize) -> i64 {
-    ((row * 7 + col * 13 + row * col * 5 + salt) % 7) as i64 - 3
-}
-
-fn encode(ty: &str, value: i64) -> u32 {
-    let single = (value as f32).to_bits();
-    match ty {
-        "tf32" => single,
-        "bf16" => single >> 16,
-        "f16" if value == 0 => 0,
-        "f16" => (single >> 16 & 0x8000) | (((single >> 13) & 0x3_ffff) - ((127 - 15) << 10)),
-        "e4m3" => [0, 0x38, 0x40, 0x44][value.unsigned_abs() as usize] | if value < 0 { 0x80 } else { 0 },
-        _ => value as u32 & 255,
     }
 }
 

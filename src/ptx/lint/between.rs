@@ -132,11 +132,10 @@ impl Pairs<'_, '_, '_> {
             let Some((first, second)) = self.run(block, sample) else {
                 return false;
             };
-            let leaves = |run: &Outcome| run.faults.iter().any(|fault| fault.kind.name() == "bounds");
             let has = |run: &Outcome, site: Site| run.sites.contains(&site);
             let sites = (known.store, known.other);
             let both = has(&first, sites.0) && has(&second, sites.1) || has(&first, sites.1) && has(&second, sites.0);
-            !both || leaves(&first) || common(&first, &second, self.cta).is_some()
+            !both || first.strays() || common(&first, &second, self.cta).is_some()
         })
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn settle(programs: &mut Programs, plan: &Plan, body: &Body, shape: S
             return;
         };
         // What leaves the arrays is not what the kernel is made for.
-        if !strays(&run) {
+        if !run.strays() {
             open.retain(|at| confirms(&run, &races[*at].conflict));
         }
     }
@@ -74,11 +74,6 @@ fn confirms(run: &Outcome, conflict: &Conflict) -> bool {
     let both = run.sites.contains(&sites.0) && run.sites.contains(&sites.1);
     let shows = |other: &Conflict| pair(other) == sites && !other.equal;
     !both || run.conflicts.iter().any(shows)
-}
-
-fn strays(run: &Outcome) -> bool {
-    let mut faults = run.faults.iter();
-    faults.any(|fault| fault.kind.name() == "bounds")
 }
 
 /// Whether the kernel asks how large the CTA is or which of them it is.

@@ -29,10 +29,6 @@ pub(super) fn small(
 ) -> Vec<Race> {
     let Some(shaped) = shapes.last() else { return Vec::new() };
     let block = shaped.block;
-    let strays = |run: &Outcome| {
-        let mut faults = run.faults.iter();
-        faults.any(|fault| fault.kind.name() == "bounds")
-    };
     let line = !matches!(shape, Shape::Unknown(_)) && block[1] * block[2] == 1;
     let mut samples = vec![Sample::Block];
     if line {
@@ -46,11 +42,11 @@ pub(super) fn small(
         let Some(run) = plan.small(programs, block, sample) else {
             continue;
         };
-        if strays(&run) || !found.is_empty() {
+        if run.strays() || !found.is_empty() {
             continue;
         }
         // Where large numbers lead out of an array and these do not, these are what the kernel is made for.
-        let meant = sample == Sample::Block && shaped.runs.iter().all(strays);
+        let meant = sample == Sample::Block && shaped.runs.iter().all(Outcome::strays);
         let is_new = |conflict: &&Conflict| {
             !conflict.equal
                 && (conflict.shared || sample != Sample::Rounds)

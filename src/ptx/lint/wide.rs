@@ -23,7 +23,7 @@ pub(super) fn find(programs: &mut Programs, plan: &Plan, body: &Body, shape: Sha
     let Some(run) = plan.small(programs, block, Sample::Large) else {
         return Vec::new();
     };
-    if run.faults.iter().any(|fault| fault.kind.name() == "bounds") {
+    if run.strays() {
         return Vec::new();
     }
     let told = run

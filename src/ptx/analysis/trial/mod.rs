@@ -225,6 +225,14 @@ pub struct Outcome {
     pub steps: u32,
 }
 
+impl Outcome {
+    /// Whether an access has left its array.
+    pub fn strays(&self) -> bool {
+        let mut faults = self.faults.iter();
+        faults.any(|fault| fault.kind.name() == "bounds")
+    }
+}
+
 /// Why the kernel cannot be judged by runs: threads are ordered in ways that runs do not follow.
 pub fn obstacle(programs: &mut Programs, kernel: FuncId) -> Option<(InstId, &'static str)> {
     programs.get(kernel)?.foreign
