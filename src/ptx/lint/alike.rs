@@ -8,7 +8,7 @@ use crate::ptx::analysis::{Call, Callee, Renaming, Twins};
 use crate::ptx::diag::{Diag, Edit, Fix, Related};
 use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Module};
 use crate::ptx::parse::{FunctionSpans, HeaderSpans, Parsed, Spans};
-use crate::ptx::source::{Span, line_starts};
+use crate::ptx::source::{Lines, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 
@@ -216,7 +216,7 @@ struct Mover<'a> {
     /// Words that are not the same in both.
     words: Vec<(&'a str, &'a str)>,
     /// Where lines start, once that is asked for.
-    lines: &'a OnceCell<Vec<u32>>,
+    lines: &'a OnceCell<Lines>,
 }
 
 impl<'a> Mover<'a> {
@@ -225,7 +225,7 @@ impl<'a> Mover<'a> {
         text: &'a str,
         ids: (FuncId, FuncId),
         renaming: &Renaming,
-        lines: &'a OnceCell<Vec<u32>>,
+        lines: &'a OnceCell<Lines>,
     ) -> Option<Self> {
         let (from, to) = ids;
         let module = &parsed.module;
@@ -346,16 +346,14 @@ impl<'a> Mover<'a> {
     }
 
     /// The line of the instruction that stands in the place of the first on this line.
-    fn line(&self, line: usize) -> Option<usize> {
-        let starts = self.lines.get_or_init(|| line_starts(self.text));
-        let (start, end) = (
-            *starts.get(line.checked_sub(1)?)?,
-            starts.get(line).copied().unwrap_or(u32::MAX),
-        );
+    fn line(&self, line: usize) -> Option<u32> {
+        let lines = self.lines.get_or_init(|| Lines::of(self.text));
+        let line = u32::try_from(line).ok()?;
+        let start = lines.start(self.text, line)?;
+        let end = lines.start(self.text, line + 1).unwrap_or(u32::MAX);
         let at = self.from.insts.partition_point(|inst| inst.start < start);
         self.from.insts.get(at).filter(|inst| inst.start < end)?;
-        let moved = self.to.insts.get(at)?.start;
-        Some(starts.partition_point(|start| *start <= moved))
+        Some(lines.at(self.text, self.to.insts.get(at)?.start))
     }
 
     fn named(&self, text: &str) -> String {
