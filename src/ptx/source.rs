@@ -82,7 +82,10 @@ impl Lines {
         if newlines == 0 {
             return Some(0);
         }
-        let block = self.before.partition_point(|before| *before < newlines).checked_sub(1)?;
+        let block = self
+            .before
+            .partition_point(|before| *before < newlines)
+            .checked_sub(1)?;
         let nth = newlines - self.before[block] - 1;
         let rest = text.as_bytes().get(block * BLOCK..)?;
         let at = memchr::memchr_iter(b'\n', rest).nth(nth as usize)?;
@@ -196,7 +199,13 @@ mod tests {
             for (number, start) in (1..).zip(starts) {
                 assert_eq!(lines.start(&text, number), Some(start), "{width}");
                 assert_eq!(lines.at(&text, start), number, "{width}");
-                assert_eq!(start.checked_sub(1).map(|end| lines.at(&text, end) + 1).unwrap_or(number), number);
+                assert_eq!(
+                    start
+                        .checked_sub(1)
+                        .map(|end| lines.at(&text, end) + 1)
+                        .unwrap_or(number),
+                    number
+                );
                 count = number;
             }
             assert_eq!(lines.start(&text, count + 1), None);

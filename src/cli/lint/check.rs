@@ -42,7 +42,10 @@ pub fn all(jobs: &[Job], args: &Args) -> Run {
                 bar.inc(1);
                 outcome
             };
-            let outcomes = jobs.par_iter().map(|job| count(one(job, args, repairs, false))).collect();
+            let outcomes = jobs
+                .par_iter()
+                .map(|job| count(one(job, args, repairs, false)))
+                .collect();
             bar.finish_and_clear();
             outcomes
         }
@@ -72,7 +75,7 @@ fn one(job: &Job, args: &Args, repairs: Option<Applicability>, alone: bool) -> R
     }
     let modules = sources.into_iter().enumerate();
     let lint = |(nth, source)| {
-        let version = repaired(job, &args.header, &source, repairs);
+        let version = repaired(job, &args.header, &source, repairs, args.witness);
         let (linted, parsed) = version.linted(job, source, nth, args.witness);
         if alone {
             // The process ends soon, and the system takes its memory back faster than each name by itself is given back.
@@ -83,11 +86,15 @@ fn one(job: &Job, args: &Args, repairs: Option<Applicability>, alone: bool) -> R
     Ok(modules.map(lint).collect())
 }
 
-/// Lints a module, making repairs until there are none left to make.
-fn repaired(job: &Job, header: &HeaderArgs, source: &Source, repairs: Option<Applicability>) -> Version {
+/// Lints a module, making repairs until there are none left to make. `whole`: all bodies are needed later.
+fn repaired(job: &Job, header: &HeaderArgs, source: &Source, repairs: Option<Applicability>, whole: bool) -> Version {
     let lint = |text: &str| {
+        let options = &job.settings.options;
+        if !header.is_given() && !whole {
+            return lint::lint_text(text, options);
+        }
         let parsed = header.parse(text);
-        let report = lint::lint_with(&parsed, text, &job.settings.options);
+        let report = lint::lint_with(&parsed, text, options);
         (parsed, report)
     };
     let (parsed, report) = lint(source.text());
