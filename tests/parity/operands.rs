@@ -123,6 +123,9 @@ impl Place<'_> {
         if spec.negatable {
             found.push("!%p2".into());
         }
+        if spec.minus {
+            found.push("-%r2".into());
+        }
         if spec.sink {
             found.push("_".into());
         }

@@ -13,8 +13,8 @@
 //! **End.** `!6.4,sm_70`: the form is gone from that PTX version on, from that target on, or where both hold if both are given.
 //!
 //! **Operands.** `name:annotation/annotation`. `[...]` is an address (several parts separated by commas inside), `{, x}` an operand that may be
-//! absent, `d{|p}` a destination with an optional second one, `{!}p` a predicate that may be negated, `(...)` a list,
-//! `{a, b}` a brace vector of just these parts.
+//! absent, `d{|p}` a destination with an optional second one, `{!}p` a predicate that may be negated, `{-}a` a register that may,
+//! `(...)` a list, `{a, b}` a brace vector of just these parts.
 //! An operand called `d`, or prefixed by `=`, is written; one prefixed by `+` is read and written; the others are read.
 //! Annotations:
 //!
@@ -200,6 +200,8 @@ pub struct OperandSpec {
     pub tied: Option<usize>,
     /// Whether `!` may stand in front.
     pub negatable: bool,
+    /// Whether `-` may stand in front of a register.
+    pub minus: bool,
     /// Number of elements of a brace vector, where it is fixed.
     pub count: Option<Count>,
     /// What a constant must satisfy.

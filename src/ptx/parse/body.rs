@@ -241,6 +241,7 @@ impl<'t> Parser<'t> {
         let token = self.bump();
         self.bump();
         let name = self.slice(token.span);
+        self.reject_reserved(name, token.span, "a label");
         let table =
             self.token.kind == Kind::Dot && matches!(self.here(), ".branchtargets" | ".calltargets" | ".callprototype");
         let next = InstId(state.body.insts.len() as u32);

@@ -25,6 +25,7 @@ mod report;
 mod tables;
 mod textures;
 mod variables;
+mod video;
 mod width;
 
 pub use module::{SharedMemory, shared_memory};
@@ -160,6 +161,7 @@ impl Scope<'_> {
                 addresses::check(self, inst, span, out);
                 textures::check(self, inst, span, out);
                 parts::check(self, inst, span, out);
+                video::check(self, inst, span, out);
                 if !verdict.ordered {
                     order::check(self, inst, span, out);
                     verdict.ordered = true;

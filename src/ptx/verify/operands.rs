@@ -322,7 +322,7 @@ impl Fit<'_> {
             return Err(Complaint::Kind("`_`"));
         }
         match operand {
-            Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) => {
+            Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) | Operand::Neg(reg, _) => {
                 let Some(ty) = self.scope.reg_type(*reg) else {
                     return Ok(());
                 };
@@ -434,6 +434,7 @@ impl Fit<'_> {
             };
         }
         Complaint::Kind(match spec.kind {
+            OperandKind::Value | OperandKind::Reg if matches!(operand, Operand::Neg(..)) => "a register without `-`",
             _ if spec.pair.as_ref().is_some_and(|(_, absent)| !absent) => "a pair of destinations, `d|p`,",
             OperandKind::Value if spec.role == Role::Use => "a register or a constant",
             OperandKind::Value | OperandKind::Reg => "a register",
