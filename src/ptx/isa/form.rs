@@ -32,7 +32,7 @@
 //! | `pack` | a scalar, or a brace vector of equal parts that fill the type |
 //! | `frag` | a brace vector of any length, or a single register |
 //! | `x4` | just that many elements |
-//! | `x2num` | twice as many elements as the member of the set `num` says (`x1` to `x128`) |
+//! | `x2num` | twice as many elements as the number in the member of the set `num` (`x1` to `x128`) |
 //! | `xn2` | half as many elements as the N of the shape (`m64n8k16`), or `xn4` a quarter |
 //! | `xdim` | as many elements as the dimension (`3d`) says, or `xdim-2` two less |
 //! | `imm` | an integer constant, nothing else |
@@ -154,12 +154,20 @@ pub enum OperandType {
 pub enum Count {
     /// That many.
     Fixed(u16),
-    /// The number in the modifier of a slot (`x4`), times a factor.
+    /// The number in the modifier of a slot (`x4`, `cta_group::2`), times a factor.
     Times(u16, usize),
     /// The N of the shape among the modifiers, divided.
     Shape(u16),
     /// The number in the modifier for the dimension (`3d`), less that.
     Dimension(u16),
+}
+
+impl Count {
+    /// The number in `x4` or `cta_group::2`.
+    pub fn number(modifier: &str) -> Option<u16> {
+        let digits = modifier.trim_start_matches(|c: char| !c.is_ascii_digit());
+        digits.parse().ok()
+    }
 }
 
 /// What an integer constant must satisfy.

@@ -151,7 +151,8 @@ pub fn lint(parsed: &Parsed, text: &str, launch: &Launch) -> Report {
 /// Runs what the parser found, legality, and the rules, as far as the options ask for them.
 pub fn lint_with(parsed: &Parsed, text: &str, options: &Options) -> Report {
     let selection = &options.selection;
-    let findings = run(parsed, text, options);
+    let mut findings = run(parsed, text, options);
+    findings.extend(super::verify::asides(parsed));
     let findings = findings.into_iter().filter_map(|diag| selection.admit(diag)).collect();
     let kernels = status::kernels(parsed, text);
     let judge = match parsed.diags.is_empty() && kernels.iter().all(|kernel| kernel.not_analysed.is_none()) {
@@ -182,7 +183,7 @@ fn run(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
 
 fn run_all(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
     let mut findings = parsed.diags.clone();
-    findings.extend(super::verify::verify(parsed, text));
+    findings.extend(super::verify::code(parsed, text));
     if options.relocatable {
         findings.retain(|diag| diag.code != codes::SYN019);
         findings.extend(not_relocatable(parsed));

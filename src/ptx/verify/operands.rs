@@ -298,8 +298,7 @@ impl Fit<'_> {
             (OperandKind::Vec, _) => Some(usize::from(self.inst.op.lanes)),
             (_, Some(Count::Fixed(count))) => Some(usize::from(count)),
             (_, Some(Count::Times(factor, slot))) => {
-                let number: usize = self.found.chosen(slot)?.strip_prefix('x')?.parse().ok()?;
-                Some(usize::from(factor) * number)
+                Some(usize::from(factor) * usize::from(Count::number(self.found.chosen(slot)?)?))
             }
             (_, Some(Count::Shape(divisor))) => {
                 let shape = self.inst.op.mods().find(|name| name.starts_with("m64n"))?;

@@ -67,6 +67,23 @@ fn each_fault_is_found_once_and_in_its_place() {
 }
 
 #[test]
+fn what_ptxas_ignores_is_a_warning() {
+    let levels = |pragma: &str| {
+        let text = format!(".version 9.0\n.target sm_90\n{pragma}\n.entry k() {{ {pragma} ret; }}\n");
+        let found = verify(&parse(&text), &text);
+        let told = found
+            .iter()
+            .map(|diag| format!("{} {}@{}", diag.level, diag.code.id, diag.span.start));
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(levels(".pragma \"nounroll\";"), [""; 0]);
+    assert_eq!(
+        levels(".pragma \"nounroll\", \"unroll 4\";"),
+        ["error SYN005@27", "warning SYN005@72"]
+    );
+}
+
+#[test]
 fn what_is_legal_gives_nothing() {
     let body = "ld.param.u64 %rd1, [p0]; cvta.to.global.u64 %rd2, %rd1; mov.u32 %r1, %tid.x; mov.u32 %r2, smem;\n\
         mad.lo.s32 %r3, %r1, 4, %r2; st.shared.f32 [%r3], 0f00000000; bar.sync 0; ld.shared.v2.f32 {%f1, _}, [smem];\n\
