@@ -6,7 +6,7 @@
 
 use crate::ptx::analysis::{Call, Callee, Renaming, Twins};
 use crate::ptx::diag::{Diag, Edit, Fix, Related};
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Label, Module, SymbolId};
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Label, Module};
 use crate::ptx::parse::{FunctionSpans, HeaderSpans, Parsed, Spans};
 use crate::ptx::source::{Lines, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,6 +32,18 @@ pub(super) struct Twin {
     pub(super) renaming: Renaming,
     /// Its labels.
     pub(super) labels: Vec<Label>,
+}
+
+impl Twin {
+    /// The functions that it calls in the place of others, behind these: those that have the body, where there is one.
+    pub(super) fn called(&self, module: &Module) -> impl Iterator<Item = (FuncId, FuncId)> {
+        let body = |id: FuncId| match Callee::named(module, module.function(id).symbol) {
+            Callee::Known(body) => body,
+            _ => id,
+        };
+        let others = self.renaming.functions().filter(|(a, b)| a != b && *b != self.id);
+        others.map(move |(a, b)| (body(a), body(b)))
+    }
 }
 
 impl Alike {
@@ -61,7 +73,7 @@ impl Alike {
             .map(FuncId)
             .filter_map(twin)
             .collect();
-        keep_called_alike(module, &mut twins, &callers(module, &[]));
+        keep_called_alike(module, &mut twins, &callers(calls(module)));
         let left_out: usize = twins.iter().map(|twin| size(module.function(twin.id))).sum();
         if left_out * 2 < all {
             return None;
@@ -141,55 +153,56 @@ fn is_told_once(diag: &Diag) -> bool {
     diag.code.id.starts_with("GATE")
 }
 
-type Callers = FxHashMap<FuncId, FxHashSet<FuncId>>;
+pub(super) type Callers = FxHashMap<FuncId, FxHashSet<FuncId>>;
 
-/// Who calls each function. `gone`: functions without their bodies, and whom they call.
-pub(super) fn callers(module: &Module, gone: &[(FuncId, SymbolId)]) -> Callers {
+/// Who calls each function.
+pub(super) fn callers(calls: impl Iterator<Item = (FuncId, Callee)>) -> Callers {
     let mut callers = Callers::default();
-    let mut note = |caller, callee| {
+    for (caller, callee) in calls {
         if let Callee::Known(callee) = callee {
             callers.entry(callee).or_default().insert(caller);
         }
-    };
-    for (id, function) in (0..).map(FuncId).zip(&module.functions) {
-        for call in function.body.iter().flat_map(|body| Call::all(module, body)) {
-            note(id, call.callee);
-        }
-    }
-    for (id, called) in gone {
-        note(*id, Callee::named(module, *called));
     }
     callers
 }
 
+/// The calls of a module.
+fn calls(module: &Module) -> impl Iterator<Item = (FuncId, Callee)> {
+    let functions = (0..).map(FuncId).zip(&module.functions);
+    functions.flat_map(|(id, function)| {
+        let calls = function.body.iter().flat_map(|body| Call::all(module, body));
+        calls.map(move |call| (id, call.callee))
+    })
+}
+
 /// Device functions count only where their callers are the same, too: what is known of arguments comes from there.
 pub(super) fn keep_called_alike(module: &Module, twins: &mut Vec<Twin>, callers: &Callers) {
-    let none = FxHashSet::default();
     loop {
         let firsts: FxHashMap<FuncId, FuncId> = twins.iter().map(|twin| (twin.id, twin.first)).collect();
         let before = twins.len();
-        twins.retain(
-            |Twin {
-                 id, first, renaming, ..
-             }| {
-                // What calls a function that stays must stay, too: who calls it is what is known of its arguments.
-                let mut called = renaming.functions().filter(|(a, b)| a != b && b != id);
-                if !called.all(|(_, b)| firsts.contains_key(&b)) {
-                    return false;
-                }
-                if module.function(*id).kind == FunctionKind::Entry {
-                    return true;
-                }
-                let of = |id: &FuncId| callers.get(id).unwrap_or(&none);
-                let moved: Option<FxHashSet<FuncId>> =
-                    of(id).iter().map(|caller| firsts.get(caller).copied()).collect();
-                moved.is_some_and(|moved| moved == *of(first))
-            },
-        );
+        twins.retain(|twin| {
+            // What calls a function that stays must stay, too: who calls it is what is known of its arguments.
+            let is_told = |(a, b)| {
+                firsts
+                    .get(&b)
+                    .is_some_and(|first| *first == a || firsts.get(&a) == Some(first))
+            };
+            twin.called(module).all(is_told)
+                && (module.function(twin.id).kind == FunctionKind::Entry
+                    || called_alike(twin.id, twin.first, callers, &firsts))
+        });
         if twins.len() == before {
             return;
         }
     }
+}
+
+/// Whether the callers of one function stand in the place of those of the first.
+pub(super) fn called_alike(id: FuncId, first: FuncId, callers: &Callers, firsts: &FxHashMap<FuncId, FuncId>) -> bool {
+    let none = FxHashSet::default();
+    let of = |id| callers.get(&id).unwrap_or(&none);
+    let moved: Option<FxHashSet<FuncId>> = of(id).iter().map(|caller| firsts.get(caller).copied()).collect();
+    moved.is_some_and(|moved| moved == *of(first))
 }
 
 /// The module with these functions empty.
