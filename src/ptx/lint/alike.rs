@@ -251,6 +251,7 @@ fn reduce(parsed: &Parsed, gone: &FxHashSet<FuncId>) -> Parsed {
                 target: parsed.spans.header.target,
                 address_size: parsed.spans.header.address_size,
             },
+            items: parsed.spans.items.clone(),
             symbols: parsed.spans.symbols.clone(),
             functions: spans.collect(),
         },
