@@ -28,35 +28,34 @@ impl Renaming {
         self.symbols.iter().map(|(a, b)| (*a, *b))
     }
 
+    /// Whether the variables are the same still: what is read later may say more of one.
+    pub fn holds(&self, module: &Module) -> bool {
+        let variables = self.symbols().filter(|(a, b)| a != b);
+        let mut variables = variables.map(|(a, b)| (module.variable(a), module.variable(b)));
+        variables.all(|(a, b)| a == b)
+    }
+
     /// The symbol that stands in a symbol's place.
     pub fn symbol(&self, id: SymbolId) -> SymbolId {
         self.symbols.get(&id).copied().unwrap_or(id)
     }
 }
 
-/// Finds for functions, taken one by one, the first that is the same.
-pub struct Twins<'m> {
-    module: &'m Module,
+/// Finds for functions of a module, taken one by one, the first that is the same.
+#[derive(Default)]
+pub struct Twins {
     /// Functions by a number for their content.
     known: FxHashMap<u64, Vec<FuncId>>,
 }
 
-impl<'m> Twins<'m> {
-    /// No function has been seen yet.
-    pub fn new(module: &'m Module) -> Self {
-        Self {
-            module,
-            known: FxHashMap::default(),
-        }
-    }
-
+impl Twins {
     /// The first function seen that this one is the same as, with what to rename; it counts as seen itself where there is none.
-    pub fn first(&mut self, id: FuncId) -> Option<(FuncId, Renaming)> {
-        let function = self.module.function(id);
+    pub fn first(&mut self, module: &Module, id: FuncId) -> Option<(FuncId, Renaming)> {
+        let function = module.function(id);
         let body = function.body.as_ref()?;
         let known = self.known.entry(content(function, body)).or_default();
         for first in known.iter().take(8) {
-            let mut search = Search::new(self.module);
+            let mut search = Search::new(module);
             if search.functions(*first, id) {
                 return Some((*first, search.renaming));
             }
@@ -240,8 +239,10 @@ mod tests {
         ]
         .concat();
         let parsed = parse(&text);
-        let mut twins = Twins::new(&parsed.module);
-        let first: Vec<Option<u32>> = (0..4).map(|id| twins.first(FuncId(id)).map(|(id, _)| id.0)).collect();
+        let mut twins = Twins::default();
+        let first: Vec<Option<u32>> = (0..4)
+            .map(|id| twins.first(&parsed.module, FuncId(id)).map(|(id, _)| id.0))
+            .collect();
         assert_eq!(first, [None, Some(0), None, None]);
     }
 
@@ -249,9 +250,9 @@ mod tests {
     fn symbols_are_renamed() {
         let text = [HEAD.to_owned(), kernel("a", 64, 0), kernel("b", 64, 0)].concat();
         let parsed = parse(&text);
-        let mut twins = Twins::new(&parsed.module);
-        twins.first(FuncId(0));
-        let (_, renaming) = twins.first(FuncId(1)).unwrap();
+        let mut twins = Twins::default();
+        twins.first(&parsed.module, FuncId(0));
+        let (_, renaming) = twins.first(&parsed.module, FuncId(1)).unwrap();
         let named = |name: &str| {
             let ids = (0..)
                 .map(SymbolId)

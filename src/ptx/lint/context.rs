@@ -15,7 +15,7 @@ use crate::ptx::diag::Level;
 use crate::ptx::ir::{Body, FuncId, Inst, InstId, Operand};
 use crate::ptx::isa::Effect;
 use crate::ptx::parse::Parsed;
-use crate::ptx::source::{Span, line_starts};
+use crate::ptx::source::{Lines, Span};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -30,8 +30,8 @@ pub struct Context<'p> {
     pub launch: Launch,
     /// The functions that some rule looks at.
     pub analysis: Analysis<'p>,
-    /// Offsets at which lines start.
-    lines: OnceCell<Vec<u32>>,
+    /// Where lines start.
+    lines: OnceCell<Lines>,
     partings: OnceCell<Vec<Parting>>,
     numbered: OnceCell<Vec<Numbered>>,
     lanes: RefCell<FxHashMap<FuncId, Rc<Together>>>,
@@ -83,8 +83,8 @@ impl<'p> Context<'p> {
     /// The line of an instruction, from 1.
     pub fn line(&self, function: FuncId, inst: InstId) -> usize {
         let start = self.span(function, inst).start;
-        let lines = self.lines.get_or_init(|| line_starts(self.text));
-        lines.partition_point(|line| *line <= start).max(1)
+        let lines = self.lines.get_or_init(|| Lines::of(self.text));
+        lines.at(self.text, start) as usize
     }
 
     /// The units, in textual order.

@@ -1,24 +1,28 @@
 //! The module: header directives and what stands at module scope.
 
-use super::Parser;
 use super::lexer::Kind;
+use super::{Parsed, Parser};
 use crate::ptx::diag::{Diag, codes};
-use crate::ptx::ir::Item;
+use crate::ptx::ir::{FuncId, Item};
 use crate::ptx::listing::is_listing;
 use crate::ptx::source::Span;
 
 impl<'t> Parser<'t> {
-    /// The whole text.
-    pub(super) fn module(&mut self) {
+    /// The whole text. `see` is shown each function, with what has been read so far.
+    pub(super) fn module(&mut self, mut see: impl FnMut(&mut Parsed, FuncId)) {
         self.names.open();
         self.skip_listing();
         let first = self.token.span;
         while self.token.kind != Kind::End {
             self.depth = 0;
+            let next = self.out.module.functions.len();
             if self.missing.is_some() && self.is_bare() {
                 self.bare();
             } else {
                 self.item();
+            }
+            if next < self.out.module.functions.len() {
+                see(&mut self.out, FuncId(next as u32));
             }
         }
         self.supply_header();

@@ -28,7 +28,7 @@ pub use pieces::pieces;
 pub use spans::{FunctionSpans, HeaderSpans, Pieces, Spans};
 
 use super::diag::{Code, Diag, codes};
-use super::ir::{Header, Module, Opcode};
+use super::ir::{FuncId, Header, Module, Opcode};
 use super::source::Span;
 use lexer::{Kind, Lexer, Token, Unterminated};
 use names::Names;
@@ -56,8 +56,14 @@ const DEEPEST: u32 = 100;
 
 /// Parses a whole text.
 pub fn parse(text: &str) -> Parsed {
+    parse_seeing(text, |_, _| {})
+}
+
+/// Parses a whole text, and calls `see` with each function when all of it has been read: it may take the body away, for which
+/// the parser has no more use.
+pub fn parse_seeing(text: &str, see: impl FnMut(&mut Parsed, FuncId)) -> Parsed {
     let mut parser = Parser::new(text);
-    parser.module();
+    parser.module(see);
     parser.finish()
 }
 
@@ -67,7 +73,7 @@ pub fn parse(text: &str) -> Parsed {
 pub fn parse_fragment(text: &str, header: &Header) -> Parsed {
     let mut parser = Parser::new(text);
     parser.missing = Some(header.clone());
-    parser.module();
+    parser.module(|_, _| {});
     parser.finish()
 }
 
