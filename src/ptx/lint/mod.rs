@@ -56,7 +56,7 @@ use std::sync::Arc;
 use suppress::{Judge, Suppressions};
 
 /// What is known of the launch beside what the text says; `.reqntid` in the text wins over `block`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Launch {
     /// Threads of a CTA in x, y, z.
     pub block: Option<[u32; 3]>,
