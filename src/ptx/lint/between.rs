@@ -178,21 +178,25 @@ fn stores(body: &Body) -> bool {
 fn common(first: &Outcome, second: &Outcome, cta: [u32; 3]) -> Option<Between> {
     type Used = FxHashMap<(u64, bool), GlobalUse>;
     let meet = |a: &Used, b: &Used| {
-        let writes = a.iter().filter(|(_, used)| used.writes).map(|(key, _)| *key);
+        let writes = a.iter().filter(|(_, used)| used.written != 0).map(|(key, _)| *key);
         let mut words: Vec<(u64, bool)> = writes.collect();
         words.sort_unstable();
         words.into_iter().find_map(|(word, atomic)| {
             let a = a.get(&(word, atomic))?;
             let found = |other: bool| {
                 let b = b.get(&(word, other))?;
+                if a.written & b.bytes == 0 {
+                    return None;
+                }
                 let narrow = a.narrow && b.narrow;
-                let same = b.writes && a.value.is_some() && a.value == b.value && !atomic && !other;
+                let both = a.written & b.written != 0;
+                let same = both && a.value.is_some() && a.value == b.value && !atomic && !other;
                 // Atomics exclude each other, whichever CTA they are of.
                 let apart = if atomic && other { narrow } else { !same };
                 apart.then_some(Between {
                     store: a.site,
                     other: b.site,
-                    both: b.writes,
+                    both,
                     narrow,
                     cta,
                     some: false,

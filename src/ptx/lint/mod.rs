@@ -34,6 +34,7 @@ mod trail;
 mod trials;
 mod warps;
 mod wide;
+mod widths;
 
 pub use catalogue::{Entry, GROUPS, MERGED, Merged, catalogue, merged};
 pub use fingerprint::{Fingerprint, fingerprints};

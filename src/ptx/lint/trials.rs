@@ -162,6 +162,15 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
         shaped = more;
     }
     let line = !matches!(shape, Shape::Unknown(_));
+    if plan.assumed && !line && shaped.iter().filter(|shaped| fits(shaped)).all(collides) {
+        // All usual shapes have too many threads in a column: the kernel may say how wide and how high it is meant to be.
+        let mut more = match &super::widths::shapes(body)[..] {
+            [] => Vec::new(),
+            shapes => plan.try_all(programs, shapes)?,
+        };
+        more.append(&mut shaped);
+        shaped = more;
+    }
     let mut tried = Tried {
         faults: faults(&shaped, line),
         clobbers: clobbers(&shaped),

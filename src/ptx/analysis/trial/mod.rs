@@ -20,6 +20,7 @@ mod mask;
 mod node;
 mod parts;
 mod program;
+mod rounds;
 mod shadow;
 mod signals;
 mod space;
@@ -145,8 +146,10 @@ pub struct Fault {
 pub struct GlobalUse {
     /// By what.
     pub site: Site,
-    /// Whether it is written.
-    pub writes: bool,
+    /// Which of its bytes are accessed, a bit each.
+    pub bytes: u8,
+    /// Which of them are written.
+    pub written: u8,
     /// What is written, where that is one known number.
     pub value: Option<u64>,
     /// Whether it is an atomic.
