@@ -29,6 +29,15 @@ pub(super) struct Between {
     pub(super) sure: bool,
 }
 
+/// Numbers for which a race must show, lest it rest on them.
+const NUMBERS: [Sample; 5] = [
+    Sample::Huge,
+    Sample::Block,
+    Sample::One,
+    Sample::Rising,
+    Sample::Falling,
+];
+
 /// Holds the first CTA against its neighbours; only where nothing orders CTAs.
 ///
 /// Where the grid is not known, CTAs are taken to differ in the dimensions that the kernel asks for. `blocks` are the shapes
@@ -112,6 +121,10 @@ impl Pairs<'_, '_, '_> {
         let mut found = None;
         for block in blocks {
             let (first, second) = self.run(*block, sample)?;
+            // Where it is nothing to a kernel how far up or deep a CTA lies, the grid is a line.
+            if self.cta[0] == 0 && self.plan.grid.is_none() && does_the_same(&first, &second) {
+                return None;
+            }
             found = Some(common(&first, &second, self.cta)?);
         }
         found
@@ -120,8 +133,7 @@ impl Pairs<'_, '_, '_> {
     /// Whether it shows in further shapes, small ones among them, and whatever parameters hold.
     fn confirm(&mut self, shape: Shape, blocks: &[[u32; 3]], known: &Between) -> bool {
         let largest = blocks.last().copied().unwrap_or([256, 1, 1]);
-        let samples = [Sample::Huge, Sample::Block, Sample::One];
-        let mut tries: Vec<([u32; 3], Sample)> = samples.map(|sample| (largest, sample)).to_vec();
+        let mut tries: Vec<([u32; 3], Sample)> = NUMBERS.map(|sample| (largest, sample)).to_vec();
         if self.plan.assumed {
             let all = usual(shape).iter().chain(unusual(shape));
             tries.extend(all.map(|block| (*block, Sample::Large)));
@@ -173,6 +185,12 @@ fn stores(body: &Body) -> bool {
     body.insts
         .iter()
         .any(|inst| matches!(inst.op.effect, Effect::Store | Effect::Atomic) && shared(inst.op.space))
+}
+
+/// Whether two CTAs do just the same to global memory.
+fn does_the_same(first: &Outcome, second: &Outcome) -> bool {
+    first.global.len() == second.global.len()
+        && first.global.iter().all(|(word, used)| second.global.get(word) == Some(used))
 }
 
 fn common(first: &Outcome, second: &Outcome, cta: [u32; 3]) -> Option<Between> {

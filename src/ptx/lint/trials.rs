@@ -162,7 +162,8 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
         shaped = more;
     }
     let line = !matches!(shape, Shape::Unknown(_));
-    if plan.assumed && !line && shaped.iter().filter(|shaped| fits(shaped)).all(collides) {
+    let crowded = plan.assumed && !line && shaped.iter().filter(|shaped| fits(shaped)).all(collides);
+    if crowded {
         // All usual shapes have too many threads in a column: the kernel may say how wide and how high it is meant to be.
         let mut more = match &super::widths::shapes(body)[..] {
             [] => Vec::new(),
@@ -199,6 +200,15 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             tried.assumes = collision(&shaped, &shapes);
             let explored = shapes.last().map(|shaped| plan.explore(programs, shaped));
             tried.races = races(&shapes, is_bounded(&shaped, &shapes), &explored.unwrap_or_default());
+            if let Some((block, conflict)) = tried.assumes.take_if(|_| crowded) {
+                tried.races.push(Race {
+                    conflict,
+                    block,
+                    level: Level::Info,
+                    others: Vec::new(),
+                    numbers: None,
+                });
+            }
             // Nor is anything where no shape fits that was tried.
             if tried.assumed && shapes.iter().all(|shaped| strays(shaped, true)) {
                 tried.races.iter_mut().for_each(|race| race.level = Level::Info);
