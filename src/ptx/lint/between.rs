@@ -153,7 +153,7 @@ impl Pairs<'_, '_, '_> {
 }
 
 /// Whether the kernel has what CTAs can be ordered by: atomics whose result is looked at, and loads that wait for what another CTA stores.
-fn orders_ctas(body: &Body) -> bool {
+pub(super) fn orders_ctas(body: &Body) -> bool {
     let waits = ["volatile", "acquire", "relaxed"];
     let mut read: FxHashSet<RegId> = FxHashSet::default();
     body.insts.iter().for_each(|inst| {

@@ -14,6 +14,7 @@ mod departures;
 mod explain;
 mod fingerprint;
 mod fix;
+mod gathers;
 mod idioms;
 mod mbarriers;
 mod memory;

@@ -65,6 +65,8 @@ pub(super) struct Tried {
     pub(super) between: Option<Between>,
     /// A shape that the kernel was taken not to have, and the stores that would collide in it.
     pub(super) assumes: Option<([u32; 3], Conflict)>,
+    /// Loads of global memory from where loaded data says.
+    pub(super) gathers: Vec<InstId>,
     /// The load or atomic of a flag in memory that is waited for.
     pub(super) flag: Option<InstId>,
     /// Asynchronous copies that all runs have come to, with nothing in conflict.
@@ -231,6 +233,7 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
                     .extend(numbers::small(programs, plan, body, &shapes, shape, &tried.races));
             }
             tried.races.extend(numbers::scattered(&shapes, &tried.races));
+            tried.gathers = gathers(id, &shapes);
             let usual = tried
                 .assumes
                 .is_none_or(|(block, _)| block.iter().product::<u32>() > 256);
@@ -260,6 +263,16 @@ fn beside_flag(shapes: &[&Shaped]) -> Vec<Race> {
         race.level = race.level.max(Level::Warning);
     }
     races
+}
+
+/// The kernel's own loads from where loaded data says.
+fn gathers(id: FuncId, shapes: &[&Shaped]) -> Vec<InstId> {
+    let runs = shapes.last().and_then(|shaped| shaped.runs.first());
+    let sites = runs.iter().flat_map(|run| &run.gathered);
+    sites
+        .filter(|site| site.function == id)
+        .map(|site| site.inst)
+        .collect()
 }
 
 /// Asynchronous copies that are in conflict with nothing.
@@ -323,6 +336,9 @@ fn plausible(shaped: &[Shaped], several: bool) -> Vec<&Shaped> {
     if shapes.iter().any(|shaped| !collides(shaped)) {
         shapes.retain(|shaped| !collides(shaped));
     }
+    if several && shapes.len() > 1 && shapes[0].block == [32, 1, 1] {
+        shapes.remove(0);
+    }
     // A shape whose threads fill an array to the brim is the one that the kernel is written for.
     let made_for = shapes
         .iter()
@@ -330,9 +346,6 @@ fn plausible(shaped: &[Shaped], several: bool) -> Vec<&Shaped> {
         .find(|shaped| shaped.runs.iter().all(|run| run.fills));
     if let Some(made_for) = made_for {
         return vec![*made_for];
-    }
-    if several && shapes.len() > 1 && shapes[0].block == [32, 1, 1] {
-        shapes.remove(0);
     }
     shapes
 }

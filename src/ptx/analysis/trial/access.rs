@@ -310,12 +310,19 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Notes a store to where loaded data says: two threads may have loaded the same.
+    /// Notes a store to where loaded data says, as two threads may have loaded the same, and such a load.
     fn scatter(&mut self, at: usize, access: &Access, site: Site, address: &Value, lanes: &Mask) {
         let plain = access.writes && !access.atomic && !access.strong && access.rows.is_none();
         let Data::Unknown(place) = &address.data else { return };
         let memory = matches!(access.space, Space::Global | Space::Shared | Space::Generic);
-        if !plain || !memory || !address.varying || address.own || !node::is_loaded(place) {
+        if !memory || !address.varying || address.own || !node::is_loaded(place) {
+            return;
+        }
+        let gathers = access.reads && !access.atomic && !access.strong && !access.nc;
+        if gathers && access.space != Space::Shared {
+            self.gathered.insert(site);
+        }
+        if !plain {
             return;
         }
         let mut threads = lanes.iter();

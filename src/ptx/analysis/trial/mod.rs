@@ -210,6 +210,8 @@ pub struct Outcome {
     pub unknown: Vec<Site>,
     /// Stores to where loaded data says, by site.
     pub scattered: Vec<Scatter>,
+    /// Loads of global memory from where loaded data says.
+    pub gathered: Vec<Site>,
     /// Whether the threads fill a shared variable from start to end in one store: the CTA seems made for it.
     pub fills: bool,
     /// Whether the kernel computes the number of each thread's warp, so that there is more than one.
@@ -295,6 +297,7 @@ fn attempt(
             .any(|row| matches!(&row.step, program::Step::Access(access) if access.nc)),
         unknown: Vec::new(),
         scattered: FxHashMap::default(),
+        gathered: FxHashSet::default(),
         fibers: Vec::new(),
         by_warp,
         arrived: FxHashMap::default(),
@@ -332,8 +335,11 @@ fn attempt(
     let overlaps = machine.slots.iter().any(within);
     let mut scattered: Vec<Scatter> = machine.scattered.values().copied().collect();
     scattered.sort_by_key(|scatter| scatter.site);
+    let mut gathered: Vec<Site> = machine.gathered.into_iter().collect();
+    gathered.sort_unstable();
     Some(Outcome {
         scattered,
+        gathered,
         read_only: machine.read_only.pairs(),
         overlaps,
         fills: machine.fills,
