@@ -15,6 +15,7 @@ mod explain;
 mod fingerprint;
 mod fix;
 mod gathers;
+mod helpers;
 mod idioms;
 mod mbarriers;
 mod memory;

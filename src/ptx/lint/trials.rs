@@ -250,6 +250,11 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             if !plan.assumed || shapes.iter().all(|shaped| !strays(shaped, true)) {
                 tried.between = super::between::find(programs, plan, body, shape, &ends, integers);
             }
+            if super::helpers::order_ctas(programs.module(), body) {
+                let all = tried.races.iter_mut().filter(|race| !race.conflict.shared);
+                all.for_each(|race| race.level = Level::Info);
+                tried.between.iter_mut().for_each(|between| between.sure = false);
+            }
         }
     }
     Some(tried)
