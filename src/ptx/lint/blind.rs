@@ -51,8 +51,8 @@ fn tells(conflict: &Conflict, wide: bool) -> bool {
     }
 }
 
-/// Further shapes and numbers: small CTAs, a row and a square, and parameters that are huge, 1,
-/// or as many as there are threads.
+/// Further shapes and numbers: small CTAs, a row and a square, and parameters that are huge, 1, as many as there are threads,
+/// or far apart.
 fn tries(shape: Shape, largest: Option<[u32; 3]>) -> Vec<([u32; 3], Sample)> {
     let largest = largest.unwrap_or([256, 1, 1]);
     let line = matches!(shape, Shape::Line(_));
@@ -62,6 +62,8 @@ fn tries(shape: Shape, largest: Option<[u32; 3]>) -> Vec<([u32; 3], Sample)> {
         (largest, Sample::Huge),
         (largest, Sample::Block),
         (largest, Sample::One),
+        (largest, Sample::Rising),
+        (largest, Sample::Falling),
     ];
     tries.extend(unusual(shape).iter().map(|block| (*block, Sample::Large)));
     tries.retain(|(block, _)| block.iter().product::<u32>() <= most);
