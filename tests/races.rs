@@ -9,9 +9,6 @@ use ptxgen::ptx::parse::parse;
 use std::fs;
 use std::path::Path;
 
-/// What is not found, with the launch or without: a thread overwrites its own place while others, led there by data, read it.
-const MISSED: [&str; 1] = ["indigo_pathcomp"];
-
 struct Case {
     name: String,
     races: bool,
@@ -82,8 +79,8 @@ fn check(blind: bool) {
             problems.push(format!("{} is right, and gives {said:?}", case.name));
         }
         let found = found.iter().any(tells_of_race);
-        if case.races && found == MISSED.contains(&case.name.as_str()) {
-            problems.push(format!("{} races; found: {found}; {said:?}", case.name));
+        if case.races && !found {
+            problems.push(format!("{} races; nothing says so: {said:?}", case.name));
         }
     }
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
