@@ -217,6 +217,8 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             }
             if tried.assumed {
                 super::blind::settle(programs, plan, body, shape, &mut tried.races);
+            } else {
+                super::blind::settle_numbers(programs, plan, &mut tried.races);
             }
             super::idioms::excuse(id, body, &mut tried.races);
             tried.unclear = unclear(&shapes);
