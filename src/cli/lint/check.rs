@@ -35,14 +35,17 @@ pub fn all(jobs: &[Job], args: &Args) -> Run {
     };
     let outcomes: Vec<_> = match jobs {
         // One file needs no threads, which take longer to start than most files to lint.
-        [job] => vec![one(job, args, repairs)],
+        [job] => vec![one(job, args, repairs, true)],
         jobs => {
             let bar = progress::bar(jobs.len());
             let count = |outcome| {
                 bar.inc(1);
                 outcome
             };
-            let outcomes = jobs.par_iter().map(|job| count(one(job, args, repairs))).collect();
+            let outcomes = jobs
+                .par_iter()
+                .map(|job| count(one(job, args, repairs, false)))
+                .collect();
             bar.finish_and_clear();
             outcomes
         }
@@ -60,8 +63,8 @@ pub fn all(jobs: &[Job], args: &Args) -> Run {
     run
 }
 
-/// The modules of a file: one, except in a listing.
-fn one(job: &Job, args: &Args, repairs: Option<Applicability>) -> Result<Vec<Linted>, Unreadable> {
+/// The modules of a file: one, except in a listing. `alone`: there is no other file.
+fn one(job: &Job, args: &Args, repairs: Option<Applicability>, alone: bool) -> Result<Vec<Linted>, Unreadable> {
     let Modules { sources, is_listing } = args.header.read_as(&job.path, job.settings.stdin_name.as_deref())?;
     if is_listing && repairs.is_some() {
         // The modules of a listing do not make it up again.
@@ -71,16 +74,27 @@ fn one(job: &Job, args: &Args, repairs: Option<Applicability>) -> Result<Vec<Lin
         });
     }
     let modules = sources.into_iter().enumerate();
-    Ok(modules
-        .map(|(nth, source)| repaired(job, &args.header, &source, repairs).linted(job, source, nth, args.witness))
-        .collect())
+    let lint = |(nth, source)| {
+        let version = repaired(job, &args.header, &source, repairs, args.witness);
+        let (linted, parsed) = version.linted(job, source, nth, args.witness);
+        if alone {
+            // The process ends soon, and the system takes its memory back faster than each name by itself is given back.
+            std::mem::forget(parsed);
+        }
+        linted
+    };
+    Ok(modules.map(lint).collect())
 }
 
-/// Lints a module, making repairs until there are none left to make.
-fn repaired(job: &Job, header: &HeaderArgs, source: &Source, repairs: Option<Applicability>) -> Version {
+/// Lints a module, making repairs until there are none left to make. `whole`: all bodies are needed later.
+fn repaired(job: &Job, header: &HeaderArgs, source: &Source, repairs: Option<Applicability>, whole: bool) -> Version {
     let lint = |text: &str| {
+        let options = &job.settings.options;
+        if !header.is_given() && !whole {
+            return lint::lint_text(text, options);
+        }
         let parsed = header.parse(text);
-        let report = lint::lint_with(&parsed, text, &job.settings.options);
+        let report = lint::lint_with(&parsed, text, options);
         (parsed, report)
     };
     let (parsed, report) = lint(source.text());
@@ -122,7 +136,7 @@ struct Version {
 }
 
 impl Version {
-    fn linted(self, job: &Job, source: Source, nth: usize, witness: bool) -> Linted {
+    fn linted(self, job: &Job, source: Source, nth: usize, witness: bool) -> (Linted, Parsed) {
         let text = self.text.as_deref().unwrap_or(source.text());
         let fingerprints = lint::fingerprints(&self.parsed, text, &self.report.findings);
         let witnesses = match witness {
@@ -141,7 +155,7 @@ impl Version {
                 Err(_) => (source, None),
             },
         };
-        Linted {
+        let linted = Linted {
             path: job.path.clone(),
             nth,
             source,
@@ -149,11 +163,13 @@ impl Version {
             fingerprints,
             witnesses,
             origins,
+            launch: job.settings.options.launch.clone(),
             baseline: job.settings.baseline.clone(),
             original,
             repaired: self.repaired,
             known: 0,
             waived: Vec::new(),
-        }
+        };
+        (linted, self.parsed)
     }
 }

@@ -107,7 +107,7 @@ fn label<'a>(source: &Source, kind: AnnotationKind, span: Span, text: &'a str) -
     let mut last = if end > start { line_of(end - 1) } else { first };
     if last - first >= TALL {
         last = first;
-        end = line_start(source, first) + source.line(first).len();
+        end = source.line_start(first) + source.line(first).len();
     }
     Label {
         kind,
@@ -121,14 +121,6 @@ fn label<'a>(source: &Source, kind: AnnotationKind, span: Span, text: &'a str) -
 fn boundary(text: &str, offset: u32) -> usize {
     let offset = text.len().min(offset as usize);
     (0..=offset).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
-}
-
-/// Byte offset at which a line (from 1) starts; the text's end past the last line.
-fn line_start(source: &Source, line: u32) -> usize {
-    let starts = source.line_starts();
-    starts
-        .get(line as usize - 1)
-        .map_or(source.text().len(), |start| *start as usize)
 }
 
 /// Labels that are shown together, and the lines they need.
@@ -165,9 +157,9 @@ fn element<'a>(source: &'a Source, window: &Window<'a>) -> Element<'a> {
         let origin = Origin::path(source.name()).line(at.line as usize);
         return Element::Origin(origin.char_column(at.column as usize));
     }
-    let start = line_start(source, first);
+    let start = source.line_start(first);
     // A line end that a label covers stays; the renderer takes a label one past the end.
-    let end = line_start(source, last) + source.line(last).len();
+    let end = source.line_start(last) + source.line(last).len();
     let labels = window.labels.iter().map(|label| {
         let within = |offset: usize| offset.clamp(start, end) - start;
         let annotation = label.kind.span(within(label.range.start)..within(label.range.end));

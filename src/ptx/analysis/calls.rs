@@ -14,6 +14,23 @@ pub enum Callee {
     Indirect,
 }
 
+impl Callee {
+    /// What a call of that name calls: the function of that name with a body, if there is one.
+    pub fn named(module: &Module, symbol: SymbolId) -> Self {
+        let SymbolKind::Function(function) = module.symbol(symbol).kind else {
+            return Callee::External(symbol);
+        };
+        let best = match module.function(function).body {
+            Some(_) => Some(function),
+            None => module.function_named(module.name(symbol)),
+        };
+        match best.filter(|function| module.function(*function).body.is_some()) {
+            Some(function) => Callee::Known(function),
+            None => Callee::External(symbol),
+        }
+    }
+}
+
 /// A call's parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
@@ -40,7 +57,7 @@ impl<'a> Call<'a> {
             _ => &[],
         };
         let callee = match &inst.operands[place] {
-            Operand::Symbol(symbol, _) => named(module, *symbol),
+            Operand::Symbol(symbol, _) => Callee::named(module, *symbol),
             _ => Callee::Indirect,
         };
         let results = list(place.checked_sub(1).and_then(|before| inst.operands.get(before)));
@@ -80,20 +97,5 @@ pub fn called(module: &Module, body: &Body) -> Vec<FuncId> {
         if let Some(body) = &module.function(*function).body {
             at = body;
         }
-    }
-}
-
-/// The function a symbol names: the one of that name with a body, if there is one.
-fn named(module: &Module, symbol: SymbolId) -> Callee {
-    let SymbolKind::Function(function) = module.symbol(symbol).kind else {
-        return Callee::External(symbol);
-    };
-    let best = match module.function(function).body {
-        Some(_) => Some(function),
-        None => module.function_named(module.name(symbol)),
-    };
-    match best.filter(|function| module.function(*function).body.is_some()) {
-        Some(function) => Callee::Known(function),
-        None => Callee::External(symbol),
     }
 }

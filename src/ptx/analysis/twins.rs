@@ -28,40 +28,65 @@ impl Renaming {
         self.symbols.iter().map(|(a, b)| (*a, *b))
     }
 
+    /// Whether the variables are the same still: what is read later may say more of one.
+    pub fn holds(&self, module: &Module) -> bool {
+        let variables = self.symbols().filter(|(a, b)| a != b);
+        let mut variables = variables.map(|(a, b)| (module.variable(a), module.variable(b)));
+        variables.all(|(a, b)| a == b)
+    }
+
+    /// Whether nothing has one thing in its place here and another there.
+    pub fn agrees(&self, other: &Renaming) -> bool {
+        let mut symbols = other.symbols.iter();
+        symbols.all(|(a, b)| self.symbols.get(a).is_none_or(|known| known == b))
+    }
+
     /// The symbol that stands in a symbol's place.
     pub fn symbol(&self, id: SymbolId) -> SymbolId {
         self.symbols.get(&id).copied().unwrap_or(id)
     }
 }
 
-/// Finds for functions, taken one by one, the first that is the same.
-pub struct Twins<'m> {
-    module: &'m Module,
+/// Finds for functions of a module, taken one by one, the first that is the same.
+#[derive(Default)]
+pub struct Twins {
     /// Functions by a number for their content.
     known: FxHashMap<u64, Vec<FuncId>>,
+    /// Functions whose bodies are gone, with those that they are the same as.
+    gone: FxHashMap<FuncId, (FuncId, Renaming)>,
+    /// Whether functions without a body are taken to be the same.
+    trusts: bool,
 }
 
-impl<'m> Twins<'m> {
-    /// No function has been seen yet.
-    pub fn new(module: &'m Module) -> Self {
+impl Twins {
+    /// For functions that call some whose bodies have yet to be read: these are taken to be the same, wherever they are called
+    /// alike; whether they are has to be seen to.
+    pub fn trusting() -> Self {
         Self {
-            module,
-            known: FxHashMap::default(),
+            trusts: true,
+            ..Self::default()
         }
     }
 
+    /// Takes note that a function has lost its body, and of what it is the same as.
+    pub fn lose(&mut self, id: FuncId, first: FuncId, renaming: &Renaming) {
+        self.gone.insert(id, (first, renaming.clone()));
+    }
+
     /// The first function seen that this one is the same as, with what to rename; it counts as seen itself where there is none.
-    pub fn first(&mut self, id: FuncId) -> Option<(FuncId, Renaming)> {
-        let function = self.module.function(id);
+    pub fn first(&mut self, module: &Module, id: FuncId) -> Option<(FuncId, Renaming)> {
+        let function = module.function(id);
         let body = function.body.as_ref()?;
         let known = self.known.entry(content(function, body)).or_default();
-        for first in known.iter().take(8) {
-            let mut search = Search::new(self.module);
+        for first in known.iter().take(8).filter(|first| **first < id) {
+            let mut search = Search::new(module, &self.gone, self.trusts);
             if search.functions(*first, id) {
                 return Some((*first, search.renaming));
             }
         }
-        known.push(id);
+        if !known.contains(&id) {
+            known.push(id);
+        }
         None
     }
 }
@@ -94,6 +119,8 @@ fn content(function: &Function, body: &Body) -> u64 {
 
 struct Search<'m> {
     module: &'m Module,
+    gone: &'m FxHashMap<FuncId, (FuncId, Renaming)>,
+    trusts: bool,
     renaming: Renaming,
     /// The same, the other way.
     back: FxHashMap<SymbolId, SymbolId>,
@@ -102,9 +129,11 @@ struct Search<'m> {
 }
 
 impl<'m> Search<'m> {
-    fn new(module: &'m Module) -> Self {
+    fn new(module: &'m Module, gone: &'m FxHashMap<FuncId, (FuncId, Renaming)>, trusts: bool) -> Self {
         Self {
             module,
+            gone,
+            trusts,
             renaming: Renaming::default(),
             back: FxHashMap::default(),
             left: Vec::new(),
@@ -126,6 +155,9 @@ impl<'m> Search<'m> {
         if let Some(known) = self.renaming.functions.get(&a) {
             return *known == b;
         }
+        if let Some((first, renaming)) = self.gone.get(&b) {
+            return *first == a && self.joins(renaming);
+        }
         self.renaming.functions.insert(a, b);
         self.left.push((a, b));
         let names = (self.module.function(a).symbol, self.module.function(b).symbol);
@@ -134,7 +166,24 @@ impl<'m> Search<'m> {
         true
     }
 
+    /// Adds what is known of a function whose body is gone.
+    fn joins(&mut self, other: &Renaming) -> bool {
+        let back = other
+            .symbols()
+            .all(|(a, b)| self.back.get(&b).is_none_or(|back| *back == a));
+        if !back || !self.renaming.agrees(other) {
+            return false;
+        }
+        self.renaming.functions.extend(&other.functions);
+        self.renaming.symbols.extend(&other.symbols);
+        self.back.extend(other.symbols().map(|(a, b)| (b, a)));
+        true
+    }
+
     fn function(&mut self, a: &'m Function, b: &'m Function) -> bool {
+        if self.trusts && b.body.is_none() {
+            return true;
+        }
         let outside = a.kind == b.kind
             && a.attrs == b.attrs
             && self.all(&a.params, &b.params)
@@ -240,8 +289,10 @@ mod tests {
         ]
         .concat();
         let parsed = parse(&text);
-        let mut twins = Twins::new(&parsed.module);
-        let first: Vec<Option<u32>> = (0..4).map(|id| twins.first(FuncId(id)).map(|(id, _)| id.0)).collect();
+        let mut twins = Twins::default();
+        let first: Vec<Option<u32>> = (0..4)
+            .map(|id| twins.first(&parsed.module, FuncId(id)).map(|(id, _)| id.0))
+            .collect();
         assert_eq!(first, [None, Some(0), None, None]);
     }
 
@@ -249,9 +300,9 @@ mod tests {
     fn symbols_are_renamed() {
         let text = [HEAD.to_owned(), kernel("a", 64, 0), kernel("b", 64, 0)].concat();
         let parsed = parse(&text);
-        let mut twins = Twins::new(&parsed.module);
-        twins.first(FuncId(0));
-        let (_, renaming) = twins.first(FuncId(1)).unwrap();
+        let mut twins = Twins::default();
+        twins.first(&parsed.module, FuncId(0));
+        let (_, renaming) = twins.first(&parsed.module, FuncId(1)).unwrap();
         let named = |name: &str| {
             let ids = (0..)
                 .map(SymbolId)

@@ -6,9 +6,9 @@
 
 use crate::ptx::analysis::{Call, Callee, Renaming, Twins};
 use crate::ptx::diag::{Diag, Edit, Fix, Related};
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Module};
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Label, Module, SymbolId};
 use crate::ptx::parse::{FunctionSpans, HeaderSpans, Parsed, Spans};
-use crate::ptx::source::{Span, line_starts};
+use crate::ptx::source::{Lines, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 
@@ -19,8 +19,31 @@ const LEAST: usize = 2000;
 pub(super) struct Alike {
     /// The module.
     pub(super) reduced: Parsed,
-    /// Per function that is left out, the one that it is the same as, and what to rename.
-    twins: Vec<(FuncId, FuncId, Renaming)>,
+    /// The functions that are left out, in textual order.
+    pub(super) twins: Vec<Twin>,
+}
+
+/// A function that is the same as an earlier one.
+pub(super) struct Twin {
+    pub(super) id: FuncId,
+    /// The earlier one.
+    pub(super) first: FuncId,
+    /// What stands in it in place of what.
+    pub(super) renaming: Renaming,
+    /// Its labels.
+    pub(super) labels: Vec<Label>,
+}
+
+impl Twin {
+    /// The functions that it calls in the place of others, behind these: those that have the body, where there is one.
+    pub(super) fn called(&self, module: &Module) -> impl Iterator<Item = (FuncId, FuncId)> {
+        let body = |id: FuncId| match Callee::named(module, module.function(id).symbol) {
+            Callee::Known(body) => body,
+            _ => id,
+        };
+        let others = self.renaming.functions().filter(|(a, b)| a != b && *b != self.id);
+        others.map(move |(a, b)| (body(a), body(b)))
+    }
 }
 
 impl Alike {
@@ -36,84 +59,93 @@ impl Alike {
         if all < least || !parsed.diags.is_empty() {
             return None;
         }
-        let mut twins = Twins::new(module);
-        let mut found: Vec<(FuncId, FuncId, Renaming)> = (0..module.functions.len() as u32)
+        let mut seen = Twins::default();
+        let twin = |id| {
+            let (first, renaming) = seen.first(module, id)?;
+            Some(Twin {
+                id,
+                first,
+                renaming,
+                labels: module.function(id).body.as_ref()?.labels.clone(),
+            })
+        };
+        let mut twins: Vec<Twin> = (0..module.functions.len() as u32)
             .map(FuncId)
-            .filter_map(|id| twins.first(id).map(|(first, renaming)| (id, first, renaming)))
+            .filter_map(twin)
             .collect();
-        keep_called_alike(module, &mut found);
-        let left_out: usize = found.iter().map(|(id, ..)| size(module.function(*id))).sum();
+        keep_called_alike(module, &mut twins, &callers(calls(module)));
+        let left_out: usize = twins.iter().map(|twin| size(module.function(twin.id))).sum();
         if left_out * 2 < all {
             return None;
         }
-        let gone: FxHashSet<FuncId> = found.iter().map(|(id, ..)| *id).collect();
+        let gone: FxHashSet<FuncId> = twins.iter().map(|twin| twin.id).collect();
         Some(Self {
             reduced: reduce(parsed, &gone),
-            twins: found,
+            twins,
         })
     }
+}
 
-    /// The findings of the reduced module with those of the functions that were left out; `None` where a finding cannot be moved.
-    pub(super) fn complete(&self, parsed: &Parsed, text: &str, findings: Vec<Diag>) -> Option<Vec<Diag>> {
-        let whole = |id: FuncId| parsed.spans.functions.get(id.index()).map(|spans| spans.whole);
-        let gone: Vec<Span> = self.twins.iter().filter_map(|(id, ..)| whole(*id)).collect();
-        let in_gone = |diag: &Diag| {
-            let at = gone.partition_point(|span| span.start <= diag.span.start);
-            at.checked_sub(1)
-                .and_then(|at| gone.get(at))
-                .is_some_and(|span| diag.span.start < span.end)
-        };
-        // What empty bodies are taken for is no finding.
-        let kept: Vec<Diag> = findings.into_iter().filter(|diag| !in_gone(diag)).collect();
-        let mut by_function: FxHashMap<FuncId, Vec<&Diag>> = FxHashMap::default();
-        for diag in &kept {
-            let functions = &parsed.spans.functions;
-            let at = functions.partition_point(|spans| spans.whole.start <= diag.span.start);
-            let inside = at
-                .checked_sub(1)
-                .filter(|at| diag.span.start < functions[*at].whole.end);
-            if let Some(at) = inside {
-                by_function.entry(FuncId(at as u32)).or_default().push(diag);
-            }
-        }
-        if self.concerns_others(parsed, &kept) {
-            return None;
-        }
-        let lines = OnceCell::new();
-        let mut moved = Vec::new();
-        for (id, first, renaming) in &self.twins {
-            let told = by_function.get(first).map_or(&[][..], Vec::as_slice);
-            let local = told.iter().filter(|diag| !is_told_once(diag));
-            let mut mover: Option<Mover> = None;
-            for diag in local {
-                let mover = match &mut mover {
-                    Some(mover) => mover,
-                    None => mover.insert(Mover::new(parsed, text, (*first, *id), renaming, &lines)?),
-                };
-                moved.push(mover.diag(diag)?);
-            }
-        }
-        Some(kept.into_iter().chain(moved).collect())
-    }
-
-    /// Whether a finding stands at a variable outside of functions that has another one in its place elsewhere.
-    fn concerns_others(&self, parsed: &Parsed, findings: &[Diag]) -> bool {
-        let renamed = self.twins.iter().flat_map(|(.., renaming)| renaming.symbols());
-        let starts: FxHashSet<u32> = renamed
-            .filter(|(a, b)| a != b)
-            .filter_map(|(a, _)| parsed.spans.symbols.get(a.index()).map(|span| span.start))
-            .collect();
+/// The findings of a module without the twins, with those of the twins; `None` where a finding cannot be moved.
+pub(super) fn complete(twins: &[Twin], parsed: &Parsed, text: &str, findings: Vec<Diag>) -> Option<Vec<Diag>> {
+    let whole = |id: FuncId| parsed.spans.functions.get(id.index()).map(|spans| spans.whole);
+    let gone: Vec<Span> = twins.iter().filter_map(|twin| whole(twin.id)).collect();
+    let in_gone = |diag: &Diag| {
+        let at = gone.partition_point(|span| span.start <= diag.span.start);
+        at.checked_sub(1)
+            .and_then(|at| gone.get(at))
+            .is_some_and(|span| diag.span.start < span.end)
+    };
+    // What empty bodies are taken for is no finding.
+    let kept: Vec<Diag> = findings.into_iter().filter(|diag| !in_gone(diag)).collect();
+    let mut by_function: FxHashMap<FuncId, Vec<&Diag>> = FxHashMap::default();
+    for diag in &kept {
         let functions = &parsed.spans.functions;
-        let outside = |diag: &&Diag| {
-            let at = functions.partition_point(|spans| spans.whole.start <= diag.span.start);
-            at.checked_sub(1)
-                .is_none_or(|at| functions[at].whole.end <= diag.span.start)
-        };
-        findings
-            .iter()
-            .filter(outside)
-            .any(|diag| starts.contains(&diag.span.start))
+        let at = functions.partition_point(|spans| spans.whole.start <= diag.span.start);
+        let inside = at
+            .checked_sub(1)
+            .filter(|at| diag.span.start < functions[*at].whole.end);
+        if let Some(at) = inside {
+            by_function.entry(FuncId(at as u32)).or_default().push(diag);
+        }
     }
+    if concerns_others(twins, parsed, &kept) {
+        return None;
+    }
+    let lines = OnceCell::new();
+    let mut moved = Vec::new();
+    for twin in twins {
+        let told = by_function.get(&twin.first).map_or(&[][..], Vec::as_slice);
+        let local = told.iter().filter(|diag| !is_told_once(diag));
+        let mut mover: Option<Mover> = None;
+        for diag in local {
+            let mover = match &mut mover {
+                Some(mover) => mover,
+                None => mover.insert(Mover::new(parsed, text, twin, &lines)?),
+            };
+            moved.push(mover.diag(diag)?);
+        }
+    }
+    Some(kept.into_iter().chain(moved).collect())
+}
+
+/// Whether a finding stands at a variable outside of functions that has another one in its place elsewhere.
+fn concerns_others(twins: &[Twin], parsed: &Parsed, findings: &[Diag]) -> bool {
+    let renamed = twins.iter().flat_map(|twin| twin.renaming.symbols());
+    let starts: FxHashSet<u32> = renamed
+        .filter(|(a, b)| a != b)
+        .filter_map(|(a, _)| parsed.spans.symbols.get(a.index()).map(|span| span.start))
+        .collect();
+    let functions = &parsed.spans.functions;
+    let outside = |diag: &&Diag| {
+        let at = functions.partition_point(|spans| spans.whole.start <= diag.span.start);
+        at.checked_sub(1)
+            .is_none_or(|at| functions[at].whole.end <= diag.span.start)
+    };
+    findings
+        .iter()
+        .filter(outside)
+        .any(|diag| starts.contains(&diag.span.start))
 }
 
 /// Whether legality says it once for all of the module.
@@ -121,37 +153,56 @@ fn is_told_once(diag: &Diag) -> bool {
     diag.code.id.starts_with("GATE")
 }
 
-/// Device functions count only where their callers are the same, too: what is known of arguments comes from there.
-fn keep_called_alike(module: &Module, found: &mut Vec<(FuncId, FuncId, Renaming)>) {
-    let mut callers: FxHashMap<FuncId, FxHashSet<FuncId>> = FxHashMap::default();
-    for (id, function) in (0..).map(FuncId).zip(&module.functions) {
-        for call in function.body.iter().flat_map(|body| Call::all(module, body)) {
-            if let Callee::Known(callee) = call.callee {
-                callers.entry(callee).or_default().insert(id);
-            }
+pub(super) type Callers = FxHashMap<FuncId, FxHashSet<FuncId>>;
+
+/// Who calls each function.
+pub(super) fn callers(calls: impl Iterator<Item = (FuncId, Callee)>) -> Callers {
+    let mut callers = Callers::default();
+    for (caller, callee) in calls {
+        if let Callee::Known(callee) = callee {
+            callers.entry(callee).or_default().insert(caller);
         }
     }
-    let none = FxHashSet::default();
+    callers
+}
+
+/// The calls of a module.
+fn calls(module: &Module) -> impl Iterator<Item = (FuncId, Callee)> {
+    let functions = (0..).map(FuncId).zip(&module.functions);
+    functions.flat_map(|(id, function)| {
+        let calls = function.body.iter().flat_map(|body| Call::all(module, body));
+        calls.map(move |call| (id, call.callee))
+    })
+}
+
+/// Device functions count only where their callers are the same, too: what is known of arguments comes from there.
+pub(super) fn keep_called_alike(module: &Module, twins: &mut Vec<Twin>, callers: &Callers) {
     loop {
-        let firsts: FxHashMap<FuncId, FuncId> = found.iter().map(|(id, first, _)| (*id, *first)).collect();
-        let before = found.len();
-        found.retain(|(id, first, renaming)| {
+        let firsts: FxHashMap<FuncId, FuncId> = twins.iter().map(|twin| (twin.id, twin.first)).collect();
+        let before = twins.len();
+        twins.retain(|twin| {
             // What calls a function that stays must stay, too: who calls it is what is known of its arguments.
-            let mut called = renaming.functions().filter(|(a, b)| a != b && b != id);
-            if !called.all(|(_, b)| firsts.contains_key(&b)) {
-                return false;
-            }
-            if module.function(*id).kind == FunctionKind::Entry {
-                return true;
-            }
-            let of = |id: &FuncId| callers.get(id).unwrap_or(&none);
-            let moved: Option<FxHashSet<FuncId>> = of(id).iter().map(|caller| firsts.get(caller).copied()).collect();
-            moved.is_some_and(|moved| moved == *of(first))
+            let is_told = |(a, b)| {
+                firsts
+                    .get(&b)
+                    .is_some_and(|first| *first == a || firsts.get(&a) == Some(first))
+            };
+            twin.called(module).all(is_told)
+                && (module.function(twin.id).kind == FunctionKind::Entry
+                    || called_alike(twin.id, twin.first, callers, &firsts))
         });
-        if found.len() == before {
+        if twins.len() == before {
             return;
         }
     }
+}
+
+/// Whether the callers of one function stand in the place of those of the first.
+pub(super) fn called_alike(id: FuncId, first: FuncId, callers: &Callers, firsts: &FxHashMap<FuncId, FuncId>) -> bool {
+    let none = FxHashSet::default();
+    let of = |id| callers.get(&id).unwrap_or(&none);
+    let moved: Option<FxHashSet<FuncId>> = of(id).iter().map(|caller| firsts.get(caller).copied()).collect();
+    moved.is_some_and(|moved| moved == *of(first))
 }
 
 /// The module with these functions empty.
@@ -200,6 +251,7 @@ fn reduce(parsed: &Parsed, gone: &FxHashSet<FuncId>) -> Parsed {
                 target: parsed.spans.header.target,
                 address_size: parsed.spans.header.address_size,
             },
+            items: parsed.spans.items.clone(),
             symbols: parsed.spans.symbols.clone(),
             functions: spans.collect(),
         },
@@ -215,28 +267,24 @@ struct Mover<'a> {
     to: &'a FunctionSpans,
     /// Words that are not the same in both.
     words: Vec<(&'a str, &'a str)>,
+    /// Where variables and labels are declared that the first names, and where those that stand in their place are.
+    declared: Vec<(Span, Span)>,
     /// Where lines start, once that is asked for.
-    lines: &'a OnceCell<Vec<u32>>,
+    lines: &'a OnceCell<Lines>,
 }
 
 impl<'a> Mover<'a> {
-    fn new(
-        parsed: &'a Parsed,
-        text: &'a str,
-        ids: (FuncId, FuncId),
-        renaming: &Renaming,
-        lines: &'a OnceCell<Vec<u32>>,
-    ) -> Option<Self> {
-        let (from, to) = ids;
+    fn new(parsed: &'a Parsed, text: &'a str, twin: &'a Twin, lines: &'a OnceCell<Lines>) -> Option<Self> {
         let module = &parsed.module;
-        let (first, second) = (module.function(from), module.function(to));
-        let mut words: Vec<(&str, &str)> = renaming
+        let (first, second) = (module.function(twin.first), module.function(twin.id));
+        let mut words: Vec<(&str, &str)> = twin
+            .renaming
             .symbols()
             .map(|(a, b)| (module.name(a), module.name(b)))
             .chain([(module.name(first.symbol), module.name(second.symbol))])
             .filter(|(a, b)| a != b)
             .collect();
-        let labels = first.body.as_ref()?.labels.iter().zip(&second.body.as_ref()?.labels);
+        let labels = first.body.as_ref()?.labels.iter().zip(&twin.labels);
         words.extend(
             labels
                 .map(|(a, b)| (a.name.as_str(), b.name.as_str()))
@@ -244,11 +292,17 @@ impl<'a> Mover<'a> {
         );
         words.sort_unstable();
         words.dedup();
+        let functions = &parsed.spans.functions;
+        let (from, to) = (functions.get(twin.first.index())?, functions.get(twin.id.index())?);
+        let symbol = |id: SymbolId| parsed.spans.symbols.get(id.index()).copied();
+        let symbols = twin.renaming.symbols().map(|(a, b)| Some((symbol(a)?, symbol(b)?)));
+        let labels = from.labels.iter().copied().zip(to.labels.iter().copied());
         Some(Self {
             text,
-            from: parsed.spans.functions.get(from.index())?,
-            to: parsed.spans.functions.get(to.index())?,
+            from,
+            to,
             words,
+            declared: symbols.flatten().chain(labels).collect(),
             lines,
         })
     }
@@ -291,10 +345,13 @@ impl<'a> Mover<'a> {
         })
     }
 
-    /// The same place in the other function: within an instruction, or its name.
+    /// The same place in the other function: within an instruction, its name, or where something is declared.
     fn span(&self, span: Span) -> Option<Span> {
         if span == self.from.name {
             return Some(self.to.name);
+        }
+        if let Some((_, to)) = self.declared.iter().find(|(from, _)| *from == span) {
+            return Some(*to);
         }
         let at = self
             .from
@@ -346,16 +403,14 @@ impl<'a> Mover<'a> {
     }
 
     /// The line of the instruction that stands in the place of the first on this line.
-    fn line(&self, line: usize) -> Option<usize> {
-        let starts = self.lines.get_or_init(|| line_starts(self.text));
-        let (start, end) = (
-            *starts.get(line.checked_sub(1)?)?,
-            starts.get(line).copied().unwrap_or(u32::MAX),
-        );
+    fn line(&self, line: usize) -> Option<u32> {
+        let lines = self.lines.get_or_init(|| Lines::of(self.text));
+        let line = u32::try_from(line).ok()?;
+        let start = lines.start(self.text, line)?;
+        let end = lines.start(self.text, line + 1).unwrap_or(u32::MAX);
         let at = self.from.insts.partition_point(|inst| inst.start < start);
         self.from.insts.get(at).filter(|inst| inst.start < end)?;
-        let moved = self.to.insts.get(at)?.start;
-        Some(starts.partition_point(|start| *start <= moved))
+        Some(lines.at(self.text, self.to.insts.get(at)?.start))
     }
 
     fn named(&self, text: &str) -> String {
@@ -377,10 +432,31 @@ impl<'a> Mover<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::ptx::lint::{Options, Selection, run_all};
     use crate::ptx::parse::parse;
+
+    /// Fixtures of all kinds.
+    pub(in crate::ptx::lint) const FILES: [&str; 12] = [
+        "compiled/nvcc_gemm_sm_80.ptx",
+        "compiled/nvcc_hist_sm_80.ptx",
+        "compiled/nvcc_reduce_sm_75.ptx",
+        "compiled/nvcc_diverge_sm_75.ptx",
+        "compiled/nvcc_math_sm_75.ptx",
+        "compiled/nvcc_cpasync_sm_80.ptx",
+        "compiled/nvcc_local_sm_80.ptx",
+        "compiled/clang_a_sm_86.ptx",
+        "lint/branch.ptx",
+        "lint/masks.ptx",
+        "lint/calls.ptx",
+        "lint/loop.ptx",
+    ];
+
+    pub(in crate::ptx::lint) fn fixture(file: &str) -> String {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        std::fs::read_to_string(folder.join(file)).unwrap()
+    }
 
     /// The text with each word that is one of these under a name of the copy's own.
     fn renamed(text: &str, names: &[String], copy: u32) -> String {
@@ -400,7 +476,7 @@ mod tests {
     }
 
     /// The module with its body three times over.
-    fn thrice(text: &str) -> String {
+    pub(in crate::ptx::lint) fn thrice(text: &str) -> String {
         let parsed = parse(text);
         let named = |symbol: &crate::ptx::ir::Symbol| symbol.name.to_string();
         let names: Vec<String> = parsed.module.symbols.iter().map(named).collect();
@@ -412,47 +488,32 @@ mod tests {
 
     #[test]
     fn what_is_found_once_is_found_in_each() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-        let files = [
-            "compiled/nvcc_gemm_sm_80.ptx",
-            "compiled/nvcc_hist_sm_80.ptx",
-            "compiled/nvcc_reduce_sm_75.ptx",
-            "compiled/nvcc_diverge_sm_75.ptx",
-            "compiled/nvcc_math_sm_75.ptx",
-            "compiled/nvcc_cpasync_sm_80.ptx",
-            "compiled/nvcc_local_sm_80.ptx",
-            "compiled/clang_a_sm_86.ptx",
-            "lint/branch.ptx",
-            "lint/masks.ptx",
-            "lint/calls.ptx",
-            "lint/loop.ptx",
-        ];
         let options = Options {
             selection: Selection::all(),
             ..Options::default()
         };
         let mut told = 0;
-        for file in files {
-            let text = thrice(&std::fs::read_to_string(folder.join(file)).unwrap());
+        for file in FILES {
+            let text = thrice(&fixture(file));
             let parsed = parse(&text);
             let Some(alike) = Alike::find_in(&parsed, 0) else {
                 assert!(!parsed.diags.is_empty(), "{file}: nothing is alike");
                 continue;
             };
             let findings = run_all(&alike.reduced, &text, &options);
-            let Some(mut complete) = alike.complete(&parsed, &text, findings) else {
+            let Some(mut moved) = complete(&alike.twins, &parsed, &text, findings) else {
                 continue;
             };
             let mut plain = run_all(&parsed, &text, &options);
             let key = |diag: &Diag| (diag.span.start, diag.code.id, diag.message.clone());
-            complete.sort_by_key(key);
+            moved.sort_by_key(key);
             plain.sort_by_key(key);
-            for (a, b) in complete.iter().zip(&plain) {
+            for (a, b) in moved.iter().zip(&plain) {
                 assert_eq!(a, b, "{file}");
             }
-            assert_eq!(complete.len(), plain.len(), "{file}");
+            assert_eq!(moved.len(), plain.len(), "{file}");
             told += 1;
         }
-        assert!(told >= files.len() / 2, "{told}");
+        assert!(told >= FILES.len() / 2, "{told}");
     }
 }

@@ -14,6 +14,7 @@ mod departures;
 mod explain;
 mod fingerprint;
 mod fix;
+mod fold;
 mod gathers;
 mod helpers;
 mod idioms;
@@ -49,7 +50,7 @@ pub use select::{Directive, Selection, Selector, UnknownSelector};
 use super::analysis;
 use super::diag::{Diag, codes};
 use super::ir::{Function, FunctionKind, Module, SymbolId};
-use super::parse::Parsed;
+use super::parse::{Parsed, parse};
 use super::source::Span;
 use super::target::PtxVersion;
 use context::Context;
@@ -58,7 +59,7 @@ use std::sync::Arc;
 use suppress::{Judge, Suppressions};
 
 /// What is known of the launch beside what the text says; `.reqntid` in the text wins over `block`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Launch {
     /// Threads of a CTA in x, y, z.
     pub block: Option<[u32; 3]>,
@@ -153,8 +154,25 @@ pub fn lint(parsed: &Parsed, text: &str, launch: &Launch) -> Report {
 
 /// Runs what the parser found, legality, and the rules, as far as the options ask for them.
 pub fn lint_with(parsed: &Parsed, text: &str, options: &Options) -> Report {
-    let selection = &options.selection;
     let findings = run(parsed, text, options);
+    report(parsed, text, options, findings)
+}
+
+/// Reads a text and lints it. It is the same as to parse it and to call [`lint_with`], and faster on large modules: bodies of
+/// functions that are the same as earlier ones but for names may be empty in what is returned.
+pub fn lint_text(text: &str, options: &Options) -> (Parsed, Report) {
+    if let Some(done) = fold::lint(text, options) {
+        return done;
+    }
+    let parsed = parse(text);
+    let report = lint_with(&parsed, text, options);
+    (parsed, report)
+}
+
+/// The report of what was found, as far as it is asked for.
+fn report(parsed: &Parsed, text: &str, options: &Options, mut findings: Vec<Diag>) -> Report {
+    let selection = &options.selection;
+    findings.extend(super::verify::asides(parsed));
     let findings = findings.into_iter().filter_map(|diag| selection.admit(diag)).collect();
     let kernels = status::kernels(parsed, text);
     let judge = match parsed.diags.is_empty() && kernels.iter().all(|kernel| kernel.not_analysed.is_none()) {
@@ -176,7 +194,7 @@ fn run(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
     let by_name = !options.launch.params.is_empty();
     if let Some(alike) = alike::Alike::find(parsed).filter(|_| !by_name) {
         let findings = run_all(&alike.reduced, text, options);
-        if let Some(complete) = alike.complete(parsed, text, findings) {
+        if let Some(complete) = alike::complete(&alike.twins, parsed, text, findings) {
             return complete;
         }
     }
@@ -185,7 +203,7 @@ fn run(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
 
 fn run_all(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
     let mut findings = parsed.diags.clone();
-    findings.extend(super::verify::verify(parsed, text));
+    findings.extend(super::verify::code(parsed, text));
     if options.relocatable {
         findings.retain(|diag| diag.code != codes::SYN019);
         findings.extend(not_relocatable(parsed));

@@ -10,11 +10,7 @@ use rustc_hash::FxHashSet;
 /// The status of every kernel, in textual order.
 pub(super) fn kernels(parsed: &Parsed, text: &str) -> Vec<KernelStatus> {
     let module = &parsed.module;
-    let own: Vec<Option<String>> = (0..)
-        .map(FuncId)
-        .zip(&module.functions)
-        .map(|(id, function)| function.body.as_ref().and_then(|body| trouble(parsed, text, id, body)))
-        .collect();
+    let own: Vec<Option<String>> = troubles(parsed, text).collect();
     let is_kernel = |id: &FuncId| {
         let function = module.function(*id);
         function.kind == FunctionKind::Entry && function.body.is_some()
@@ -41,6 +37,17 @@ pub(super) fn kernels(parsed: &Parsed, text: &str) -> Vec<KernelStatus> {
             }),
         })
         .collect()
+}
+
+/// Whether all functions can be analysed.
+pub(super) fn is_clear(parsed: &Parsed, text: &str) -> bool {
+    troubles(parsed, text).all(|trouble| trouble.is_none())
+}
+
+/// What keeps each function from being analysed.
+fn troubles(parsed: &Parsed, text: &str) -> impl Iterator<Item = Option<String>> {
+    let functions = (0..).map(FuncId).zip(&parsed.module.functions);
+    functions.map(move |(id, function)| function.body.as_ref().and_then(|body| trouble(parsed, text, id, body)))
 }
 
 /// The function and those it calls, itself first.

@@ -78,7 +78,7 @@ pub(super) struct Tried {
 /// Runs every kernel of a module; kernels that are the same but for names are run once.
 pub(super) fn all(module: &Module, launch: &Launch) -> Vec<Tried> {
     let mut programs = Programs::new(module);
-    let mut twins = Twins::new(module);
+    let mut twins = Twins::default();
     let mut first: FxHashMap<FuncId, Option<Tried>> = FxHashMap::default();
     let insts = |function: &Function| function.body.as_ref().map_or(0, |body| body.insts.len() as u64);
     let budget: u64 = BUDGET + SHARE * module.functions.iter().map(insts).sum::<u64>();
@@ -93,7 +93,7 @@ pub(super) fn all(module: &Module, launch: &Launch) -> Vec<Tried> {
     for (id, function) in (0..).map(FuncId).zip(&module.functions) {
         let Some(body) = worth.body(function) else { continue };
         kernels = kernels.saturating_sub(1);
-        if let Some((twin, renaming)) = twins.first(id).filter(|_| launch.params.is_empty()) {
+        if let Some((twin, renaming)) = twins.first(module, id).filter(|_| launch.params.is_empty()) {
             let told = first.get(&twin).and_then(Option::as_ref);
             found.extend(told.map(|tried| tried.renamed(&renaming)));
             continue;

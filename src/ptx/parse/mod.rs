@@ -13,6 +13,7 @@ mod function;
 mod header;
 mod labels;
 pub(in crate::ptx) mod lexer;
+mod lines;
 mod names;
 mod opaque;
 mod operand;
@@ -28,7 +29,7 @@ pub use pieces::pieces;
 pub use spans::{FunctionSpans, HeaderSpans, Pieces, Spans};
 
 use super::diag::{Code, Diag, codes};
-use super::ir::{Header, Module, Opcode};
+use super::ir::{FuncId, Header, Module, Opcode};
 use super::source::Span;
 use lexer::{Kind, Lexer, Token, Unterminated};
 use names::Names;
@@ -56,8 +57,14 @@ const DEEPEST: u32 = 100;
 
 /// Parses a whole text.
 pub fn parse(text: &str) -> Parsed {
+    parse_seeing(text, |_, _| {})
+}
+
+/// Parses a whole text, and calls `see` with each function when all of it has been read: it may take the body away, for which
+/// the parser has no more use.
+pub fn parse_seeing(text: &str, see: impl FnMut(&mut Parsed, FuncId)) -> Parsed {
     let mut parser = Parser::new(text);
-    parser.module();
+    parser.module(see);
     parser.finish()
 }
 
@@ -67,13 +74,19 @@ pub fn parse(text: &str) -> Parsed {
 pub fn parse_fragment(text: &str, header: &Header) -> Parsed {
     let mut parser = Parser::new(text);
     parser.missing = Some(header.clone());
-    parser.module();
+    parser.module(|_, _| {});
     parser.finish()
 }
 
 /// Whether a function of that name comes with OptiX: its compiler knows it, so nothing declares it.
 pub fn is_optix_function(name: &str) -> bool {
     name.starts_with("_optix_") || name.starts_with("_rt_")
+}
+
+/// The integer that a token stands for, in whatever base.
+pub(in crate::ptx) fn number(token: &str) -> Option<i64> {
+    let digit = token.starts_with(|c: char| c.is_ascii_digit());
+    expr::number(token).ok().filter(|_| digit)?.as_int()
 }
 
 /// Where the tokens and comments of a text stand, in order. Between them are blanks.

@@ -1,13 +1,13 @@
 //! A piece of memory: bytes, which of them have been written, and who touched them.
 
 use super::super::lanes::lanes;
-use super::{LINE, Shadow};
+use super::{Bytes, LINE, Shadow};
 
 /// Memory without holes.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// The bytes.
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     /// One bit a byte; `None` where all of it has been written.
     written: Option<Vec<u64>>,
     /// Who touched it.
@@ -21,7 +21,7 @@ const POISON: u8 = 0xA5;
 
 impl Block {
     /// Memory that holds these bytes.
-    pub fn new(bytes: Vec<u8>) -> Self {
+    pub fn new(bytes: Bytes) -> Self {
         Block {
             shadow: Shadow::new(bytes.len()),
             written: None,
@@ -34,13 +34,13 @@ impl Block {
     pub fn unwritten(len: usize) -> Self {
         Block {
             written: Some(vec![0; len / 64 + 2]),
-            ..Block::new(vec![POISON; len])
+            ..Block::new(Bytes::own(vec![POISON; len]))
         }
     }
 
     /// What parts of a run have made of one block, each on its own, if none has touched what another one has stored:
     /// bytes, and how often each was stored to.
-    pub fn join(mut parts: Vec<&mut Block>) -> Option<(Vec<u8>, Vec<u8>)> {
+    pub fn join(mut parts: Vec<&mut Block>) -> Option<(Bytes, Vec<u8>)> {
         let mut shadows: Vec<&mut Shadow> = parts.iter_mut().map(|part| &mut part.shadow).collect();
         let grain = Shadow::align(&mut shadows);
         let (first, others) = parts.split_first_mut()?;

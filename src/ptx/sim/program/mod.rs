@@ -199,6 +199,17 @@ pub struct Access {
     pub read_only: bool,
 }
 
+/// A parameter of the kernel in a row of its own: nobody writes it, so it need be read but once.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The access that reads it.
+    pub access: Access,
+    /// Where it lies among the kernel's parameters.
+    pub at: usize,
+    /// The row.
+    pub slot: Slot,
+}
+
 /// What an atomic makes of an old value and its operands.
 pub type Update = Box<dyn Fn(u128, u128, u128) -> u128 + Send + Sync>;
 
@@ -379,8 +390,12 @@ pub struct Program {
     pub file: File,
     /// The row of the stack pointer, if anything is on the stack.
     pub stack: Option<u32>,
-    /// Special registers that never change while a thread runs, and where they are.
+    /// Special registers that never change while a warp is there, and where they are.
     pub specials: Vec<(Special, Slot)>,
+    /// The same for those that CTAs have their own of.
+    pub cta_specials: Vec<(Special, Slot)>,
+    /// Parameters of the kernel that stand in rows.
+    pub given: Vec<Given>,
     /// Where everything lies.
     pub layout: Layout,
     /// The kernel's first instruction.

@@ -5,6 +5,7 @@ use super::decoder::{Decoder, Refused};
 use super::layout::immediate;
 use super::{Ins, Op, Rare};
 use crate::ptx::ir::{Address, Base, Component, Operand, RegId, Special, SymbolId};
+use crate::ptx::isa::Extent;
 use crate::ptx::types::{Kind, Type};
 
 /// The predicate that always holds.
@@ -42,7 +43,7 @@ impl Decoder<'_> {
     /// The declared type of a register.
     pub(super) fn declared(&self, operand: &Operand) -> Option<Type> {
         match operand {
-            Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) => {
+            Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) | Operand::Neg(reg, _) => {
                 self.body.regs.get(reg.index()).map(|decl| decl.ty)
             }
             _ => None,
@@ -202,7 +203,11 @@ impl Decoder<'_> {
             self.rare(Rare::Special(special, slot));
         } else {
             self.specials.insert(special, slot);
-            self.out.specials.push((special, slot));
+            let all = match special.info().extent {
+                Extent::Cta => &mut self.out.cta_specials,
+                _ => &mut self.out.specials,
+            };
+            all.push((special, slot));
         }
         Ok(slot)
     }
