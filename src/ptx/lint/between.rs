@@ -194,7 +194,10 @@ fn stores(body: &Body) -> bool {
 /// Whether two CTAs do just the same to global memory.
 fn does_the_same(first: &Outcome, second: &Outcome) -> bool {
     first.global.len() == second.global.len()
-        && first.global.iter().all(|(word, used)| second.global.get(word) == Some(used))
+        && first
+            .global
+            .iter()
+            .all(|(word, used)| second.global.get(word) == Some(used))
 }
 
 fn common(first: &Outcome, second: &Outcome, cta: [u32; 3]) -> Option<Between> {

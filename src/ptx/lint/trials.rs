@@ -276,10 +276,7 @@ fn beside_flag(shapes: &[&Shaped]) -> Vec<Race> {
 fn gathers(id: FuncId, shapes: &[&Shaped]) -> Vec<InstId> {
     let runs = shapes.last().and_then(|shaped| shaped.runs.first());
     let sites = runs.iter().flat_map(|run| &run.gathered);
-    sites
-        .filter(|site| site.function == id)
-        .map(|site| site.inst)
-        .collect()
+    sites.filter(|site| site.function == id).map(|site| site.inst).collect()
 }
 
 /// Asynchronous copies that are in conflict with nothing.
