@@ -1,5 +1,6 @@
 //! Kernels with races and right ones beside them, compiled from `fixtures/races/kernels.cu`: the right ones stay silent, and
-//! the faulty ones are found with the launch given and, most of them, without.
+//! the faulty ones are found with the launch given and, most of them, without. Some are there once more, as clang makes them or as
+//! debug builds have them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,6 +9,9 @@ use ptxgen::ptx::lint::{Given, Launch, lint};
 use ptxgen::ptx::parse::parse;
 use std::fs;
 use std::path::Path;
+
+/// What is not found, with the launch or without: bins of a warp that data picks, read by another warp too early.
+const MISSED: [&str; 1] = ["smp_hist256_nosync_end"];
 
 struct Case {
     name: String,
@@ -79,8 +83,8 @@ fn check(blind: bool) {
             problems.push(format!("{} is right, and gives {said:?}", case.name));
         }
         let found = found.iter().any(tells_of_race);
-        if case.races && !found {
-            problems.push(format!("{} races; nothing says so: {said:?}", case.name));
+        if case.races && found == MISSED.contains(&case.name.as_str()) {
+            problems.push(format!("{} races; found: {found}; {said:?}", case.name));
         }
     }
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));

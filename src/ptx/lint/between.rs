@@ -38,6 +38,9 @@ const NUMBERS: [Sample; 5] = [
     Sample::Falling,
 ];
 
+/// Those that tell strides from bounds.
+pub(super) const APART: [Sample; 2] = [Sample::Rising, Sample::Falling];
+
 /// Holds the first CTA against its neighbours; only where nothing orders CTAs.
 ///
 /// Where the grid is not known, CTAs are taken to differ in the dimensions that the kernel asks for. `blocks` are the shapes
@@ -85,7 +88,7 @@ pub(super) fn find(
             continue;
         };
         found.assumed = plan.grid.is_none() || plan.assumed;
-        found.sure = !found.some && (!found.assumed || !alone && pairs.confirm(shape, blocks, &found));
+        found.sure = !found.some && (!found.assumed || !alone) && pairs.confirm(shape, blocks, &found);
         return Some(found);
     }
     None
@@ -133,7 +136,8 @@ impl Pairs<'_, '_, '_> {
     /// Whether it shows in further shapes, small ones among them, and whatever parameters hold.
     fn confirm(&mut self, shape: Shape, blocks: &[[u32; 3]], known: &Between) -> bool {
         let largest = blocks.last().copied().unwrap_or([256, 1, 1]);
-        let mut tries: Vec<([u32; 3], Sample)> = NUMBERS.map(|sample| (largest, sample)).to_vec();
+        let numbers = if known.assumed { &NUMBERS[..] } else { &APART };
+        let mut tries: Vec<([u32; 3], Sample)> = numbers.iter().map(|sample| (largest, *sample)).collect();
         if self.plan.assumed {
             let all = usual(shape).iter().chain(unusual(shape));
             tries.extend(all.map(|block| (*block, Sample::Large)));
@@ -190,7 +194,10 @@ fn stores(body: &Body) -> bool {
 /// Whether two CTAs do just the same to global memory.
 fn does_the_same(first: &Outcome, second: &Outcome) -> bool {
     first.global.len() == second.global.len()
-        && first.global.iter().all(|(word, used)| second.global.get(word) == Some(used))
+        && first
+            .global
+            .iter()
+            .all(|(word, used)| second.global.get(word) == Some(used))
 }
 
 fn common(first: &Outcome, second: &Outcome, cta: [u32; 3]) -> Option<Between> {

@@ -3,6 +3,7 @@
 //! A kernel that names no shape may be made for one thread, or for parameters that keep its threads apart. So a race in
 //! global memory is information, unless it shows whatever is tried: small CTAs and unusual ones, and whatever parameters hold.
 
+use super::between::APART;
 use super::plan::{Plan, unusual};
 use super::racing::{Kind, kind};
 use super::trials::{Race, pair};
@@ -35,6 +36,27 @@ pub(super) fn settle(programs: &mut Programs, plan: &Plan, body: &Body, shape: S
     }
     for at in open {
         races[at].level = Level::Warning;
+    }
+}
+
+/// Takes back to information what rests on which of the parameters is larger, where the launch is known, and they are not.
+pub(super) fn settle_numbers(programs: &mut Programs, plan: &Plan, races: &mut [Race]) {
+    for sample in APART {
+        let told = |race: &&mut Race| race.level != Level::Info && !race.conflict.shared;
+        let Some(block) = races.iter_mut().find(told).map(|race| race.block) else {
+            return;
+        };
+        let Some(run) = plan.small(programs, block, sample) else {
+            return;
+        };
+        if run.strays() {
+            continue;
+        }
+        for race in races.iter_mut().filter(told).filter(|race| race.block == block) {
+            if !confirms(&run, &race.conflict) {
+                race.level = Level::Info;
+            }
+        }
     }
 }
 

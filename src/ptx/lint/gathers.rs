@@ -40,10 +40,7 @@ pub(super) fn find(context: &Context, tried: &Tried) -> Option<Gather> {
 /// The plain stores to global memory at places that follow from the thread's number alone.
 fn own_stores(code: &Code) -> Vec<(InstId, Whence)> {
     let is_store = |row: &Inst| row.op.effect == Effect::Store && super::messages::is_plain(row);
-    let stores = (0..)
-        .map(InstId)
-        .zip(&code.body.insts)
-        .filter(|(_, row)| is_store(row));
+    let stores = (0..).map(InstId).zip(&code.body.insts).filter(|(_, row)| is_store(row));
     stores
         .filter_map(|(inst, row)| Some((inst, Whence::of(code, inst, row)?)))
         .filter(|(_, whence)| whence.thread && !whence.data)

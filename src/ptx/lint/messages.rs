@@ -237,7 +237,10 @@ impl Talk<'_> {
             let nowhere = !used.whence.data && !used.whence.thread && used.whence.cta == [false; 3];
             nowhere && held(used.inst) && !used.whence.meets(&wait.whence) && !used.whence.pointers.is_empty()
         };
-        let store = self.uses.iter().find(|used| of_some && used.is(Effect::Store) && common(used))?;
+        let store = self
+            .uses
+            .iter()
+            .find(|used| of_some && used.is(Effect::Store) && common(used))?;
         let mut loads = self.uses.iter().filter(|used| used.is(Effect::Load));
         loads.find(|load| common(load) && load.whence.meets(&store.whence))?;
         let message = format!(

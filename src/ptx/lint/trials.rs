@@ -217,6 +217,8 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             }
             if tried.assumed {
                 super::blind::settle(programs, plan, body, shape, &mut tried.races);
+            } else {
+                super::blind::settle_numbers(programs, plan, &mut tried.races);
             }
             super::idioms::excuse(id, body, &mut tried.races);
             tried.unclear = unclear(&shapes);
@@ -274,10 +276,7 @@ fn beside_flag(shapes: &[&Shaped]) -> Vec<Race> {
 fn gathers(id: FuncId, shapes: &[&Shaped]) -> Vec<InstId> {
     let runs = shapes.last().and_then(|shaped| shaped.runs.first());
     let sites = runs.iter().flat_map(|run| &run.gathered);
-    sites
-        .filter(|site| site.function == id)
-        .map(|site| site.inst)
-        .collect()
+    sites.filter(|site| site.function == id).map(|site| site.inst).collect()
 }
 
 /// Asynchronous copies that are in conflict with nothing.

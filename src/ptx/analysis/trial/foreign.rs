@@ -46,10 +46,13 @@ fn is_constant(program: &Program, arg: &Arg) -> bool {
 /// Whether a branch within the loop comes to a block only for what has been read.
 fn decides(program: &Program, id: LoopId, read: &FxHashSet<RegId>, block: u32) -> bool {
     let above = program.cfg.dom().idom(block);
-    above.filter(|above| program.loops.contains(id, *above)).is_some_and(|above| {
-        let last = program.cfg.last(above).and_then(|last| program.rows.get(last.index()));
-        last.and_then(|row| row.guard).is_some_and(|guard| read.contains(&guard.reg))
-    })
+    above
+        .filter(|above| program.loops.contains(id, *above))
+        .is_some_and(|above| {
+            let last = program.cfg.last(above).and_then(|last| program.rows.get(last.index()));
+            last.and_then(|row| row.guard)
+                .is_some_and(|guard| read.contains(&guard.reg))
+        })
 }
 
 /// A loop that is left by what a strong load or atomic in it has read.

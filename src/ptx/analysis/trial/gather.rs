@@ -49,7 +49,9 @@ impl Machine<'_, '_> {
             }
         };
         let id = id.map(|id| self.read(at, id));
-        let apart = id.as_ref().is_some_and(|id| id.constant().is_none() && id.is_by_thread());
+        let apart = id
+            .as_ref()
+            .is_some_and(|id| id.constant().is_none() && id.is_by_thread());
         let whole = who.lanes() == alive;
         let full = count.is_none_or(|count| count >= u64::from(alive.len()));
         if !self.by_warp {
@@ -93,6 +95,9 @@ impl Machine<'_, '_> {
         knew.for_each(|(knew, known)| *knew = (*knew).max(*known));
         let complete = count.is_some_and(|count| u64::from(arrived.threads) >= count);
         if op != BarrierOp::Arrive {
+            // Whoever else comes, its lanes have met.
+            let synced = Rc::make_mut(&mut self.log.synced);
+            self.fibers[at].alive.iter().for_each(|thread| synced[thread] = self.time);
             self.fibers[at].waits = Some(id);
         }
         if complete {
@@ -259,5 +264,8 @@ fn copy(cells: &mut Cells, from: SymbolId, to: SymbolId) {
 /// What a value is in all of these threads, where that is one known number.
 fn common(value: &Value, lanes: &Mask) -> Option<u64> {
     let first = value.of(lanes.lowest()?)?;
-    lanes.iter().all(|thread| value.of(thread) == Some(first)).then_some(first)
+    lanes
+        .iter()
+        .all(|thread| value.of(thread) == Some(first))
+        .then_some(first)
 }

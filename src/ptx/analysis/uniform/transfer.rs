@@ -24,7 +24,11 @@ impl Solver<'_, '_> {
             },
             Nature::AtLeast(_) if self.asks_for_all(id) => {
                 let operands = operands();
-                if operands.0 > Extent::Warp { own(Extent::Warp) } else { operands }
+                if operands.0 > Extent::Warp {
+                    own(Extent::Warp)
+                } else {
+                    operands
+                }
             }
             Nature::AtLeast(extent) => larger(operands(), own(extent)),
             Nature::AtMost(extent) => {
@@ -47,7 +51,9 @@ impl Solver<'_, '_> {
             return false;
         }
         let value = self.parts.ssa.use_of(id, *reg);
-        let definition = value.and_then(|value| self.parts.ssa.value(value)).map(|value| value.definition);
+        let definition = value
+            .and_then(|value| self.parts.ssa.value(value))
+            .map(|value| value.definition);
         let Some(Definition::Inst(matched)) = definition else {
             return false;
         };

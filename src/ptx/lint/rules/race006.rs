@@ -114,12 +114,17 @@ fn gathered(context: &Context, tried: &Tried) -> Option<Diag> {
         "{} writes where another thread may read, and nothing orders them",
         opcode(context, site(gather.store))
     );
-    let diag = Diag::new(RULE.code, Level::Info, context.span(tried.function, gather.store), message)
-        .related(
-            context.span(tried.function, gather.load),
-            "loaded data says where this reads: it may be another thread's element",
-        )
-        .note("different parameters are taken to point to different memory")
-        .help("write to another buffer than the one that is read");
+    let diag = Diag::new(
+        RULE.code,
+        Level::Info,
+        context.span(tried.function, gather.store),
+        message,
+    )
+    .related(
+        context.span(tried.function, gather.load),
+        "loaded data says where this reads: it may be another thread's element",
+    )
+    .note("different parameters are taken to point to different memory")
+    .help("write to another buffer than the one that is read");
     Some(diag)
 }
