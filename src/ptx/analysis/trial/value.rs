@@ -248,7 +248,10 @@ impl Value {
     fn put(&self, values: &mut [u64]) {
         match &self.data {
             Data::Same(value) => values.fill(*value),
-            Data::Ramp(ramp) => values.iter_mut().enumerate().for_each(|(at, value)| *value = ramp.at(at)),
+            Data::Ramp(ramp) => values
+                .iter_mut()
+                .enumerate()
+                .for_each(|(at, value)| *value = ramp.at(at)),
             Data::Each(lanes) if lanes.values.len() == values.len() => values.copy_from_slice(&lanes.values),
             Data::Each(_) | Data::Unset | Data::Unknown(_) => {
                 let of = |(at, value): (usize, &mut u64)| *value = self.of(at).unwrap_or(0);
