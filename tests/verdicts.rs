@@ -14,6 +14,7 @@ struct Case {
     ptxas_accepts: bool,
     accepted: bool,
     line: String,
+    target: String,
     module: String,
 }
 
@@ -27,27 +28,34 @@ fn case(line: &str) -> Case {
     let mut words = line.splitn(3, ' ');
     let (verdict, place, rest) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap_or(""));
     let text = rest.replace("\\n", "\n");
-    let module = match place {
-        "module" => module(&text, "", ""),
-        "head" => module("", &text, ""),
-        "body" => module("", "", &text),
+    let (place, setting) = place.split_once('@').unwrap_or((place, "8.3,sm_90"));
+    let (version, target) = setting.split_once(',').unwrap();
+    let (declaration, head, body) = match place {
+        "module" => (&*text, "", ""),
+        "head" => ("", &*text, ""),
+        "body" => ("", "", &*text),
         "both" => {
             let (declaration, body) = text.split_once(" ;; ").unwrap();
-            module(declaration, "", body)
+            (declaration, "", body)
         }
         other => panic!("{line}: `{other}` is no place"),
     };
+    let module = format!(
+        ".version {version}\n.target {target}\n{}",
+        module(declaration, head, body)
+    );
     Case {
         ptxas_accepts: verdict != "-",
         accepted: verdict == "+",
         line: line.to_owned(),
+        target: target.to_owned(),
         module,
     }
 }
 
 fn module(declaration: &str, head: &str, body: &str) -> String {
     format!(
-        ".version 8.3\n.target sm_90\n.address_size 64\n{declaration}\n.visible .entry k(\n\t.param .u64 p0,\n\t.param .u32 n\n)\n{head}\n{{\n\
+        ".address_size 64\n{declaration}\n.visible .entry k(\n\t.param .u64 p0,\n\t.param .u32 n\n)\n{head}\n{{\n\
          \t.reg .pred %p<8>;\n\t.reg .b16 %rs<8>;\n\t.reg .b32 %r<32>;\n\t.reg .f32 %f<32>;\n\t.reg .b64 %rd<16>;\n\t.reg .f64 %fd<8>;\n\
          \t.shared .align 16 .b8 smem[1024];\n\t.local .align 16 .b8 lmem[64];\n\tld.param.u64 %rd1, [p0];\n\tld.param.u32 %r1, [n];\n\
          \tmov.u32 %r2, %tid.x;\n\t{body}\n\tst.global.u32 [%rd1], %r2;\n\tret;\n}}\n"
@@ -78,7 +86,7 @@ fn every_verdict_is_that_of_ptxas() {
     let full = std::env::var("PTXGEN_PARITY").is_ok_and(|value| value == "full");
     let step = if full { 1 } else { 17 };
     for case in cases().iter().step_by(step) {
-        let verdict = common::assemble(&case.module, "sm_90");
+        let verdict = common::assemble(&case.module, &case.target);
         assert_eq!(verdict.is_ok(), case.ptxas_accepts, "{}: {verdict:?}", case.line);
     }
 }

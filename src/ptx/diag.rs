@@ -219,7 +219,7 @@ pub mod codes {
         SYN002 "unterminated" "A comment, string or brace that never ends.";
         SYN003 "module-header" "`.version`, `.target` or `.address_size` missing, repeated or misplaced.";
         SYN004 "unknown-opcode" "An opcode that PTX does not have.";
-        SYN005 "unknown-directive" "A directive that PTX does not have.";
+        SYN005 "unknown-directive" "A directive or a pragma that PTX does not have.";
         SYN006 "undefined-register" "A register that is not declared in scope.";
         SYN007 "undefined-label" "A label that is not defined in the function.";
         SYN008 "undefined-symbol" "A variable, parameter or function that is not declared.";

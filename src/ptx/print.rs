@@ -356,6 +356,8 @@ fn write_operand(out: &mut String, module: &Module, body: &Body, operand: &Opera
         Operand::Reg(id) => out.write_str(reg(id)),
         Operand::Not(id) => write!(out, "!{}", reg(id)),
         Operand::Part(id, component) => write!(out, "{}.{component}", reg(id)),
+        Operand::Neg(id, None) => write!(out, "-{}", reg(id)),
+        Operand::Neg(id, Some(component)) => write!(out, "-{}.{component}", reg(id)),
         Operand::Sum(id, offset) => {
             out.push_str(reg(id));
             write_offset(out, *offset)

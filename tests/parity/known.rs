@@ -173,7 +173,7 @@ const KNOWN: &[Class] = &[
             "Vector expected",
         ],
         &[],
-        "The disable mask of `tcgen05.mma` has four words per CTA of the group, and some vectors follow from geometry and type \
+        "Some vectors follow from geometry and type \
          together; the table leaves those lengths open.",
     ),
     class(

@@ -123,6 +123,9 @@ impl Place<'_> {
         if spec.negatable {
             found.push("!%p2".into());
         }
+        if spec.minus {
+            found.push("-%r2".into());
+        }
         if spec.sink {
             found.push("_".into());
         }
@@ -179,7 +182,6 @@ impl Place<'_> {
             "offsets" if self.has("4d") => 2,
             "offsets" => 1,
             "lanes" if self.has("cta_group::2") => 8,
-            "lanes" => 4,
             "c" | "dx" | "dy" if self.has("1d") => 1,
             _ => 4,
         };
@@ -192,7 +194,7 @@ impl Place<'_> {
         match spec.count? {
             Count::Fixed(count) => Some(usize::from(count)),
             Count::Times(factor, slot) => {
-                let number: usize = self.picks.get(slot)?.as_ref()?.name.strip_prefix('x')?.parse().ok()?;
+                let number = usize::from(Count::number(self.picks.get(slot)?.as_ref()?.name)?);
                 Some(usize::from(factor) * number)
             }
             Count::Dimension(less) => {

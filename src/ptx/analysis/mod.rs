@@ -48,6 +48,7 @@ pub use places::{Clash, Footprint, Place, Places};
 pub use reach::{Reach, Threads};
 pub use recursion::{Circle, circles};
 pub use source::Nature;
+pub(in crate::ptx) use source::symbol_of;
 pub use together::{Apart, Company, Gone, Together, is_joint};
 pub use twins::{Renaming, Twins};
 pub use undefined::{Step, Unwritten, unwritten};

@@ -4,11 +4,12 @@
 //! So lanes are followed here as [`Reach`](super::Reach) follows threads, but with every such instruction as a place to meet,
 //! and with the threads that have left for good kept apart: a mask may name those.
 
+use super::calls::{Call, Callee};
 use super::converge::Converge;
 use super::reach::{Split, Threads};
 use super::unit::Unit;
 use crate::ptx::flow::dataflow::{Solution, solve};
-use crate::ptx::ir::{FunctionKind, Inst, InstId};
+use crate::ptx::ir::{FuncId, FunctionKind, Inst, InstId};
 use crate::ptx::isa::{Effect, Extent};
 use rustc_hash::FxHashMap;
 
@@ -76,9 +77,14 @@ pub fn is_joint(inst: &Inst) -> bool {
 }
 
 impl Together {
-    /// Follows the lanes of a unit.
-    pub fn new(unit: &Unit) -> Self {
-        let meets = |inst: u32| is_joint(&unit.body.insts[inst as usize]) || unit.barrier_at(inst).is_some();
+    /// Follows the lanes of a unit. `joins` tells of the functions that it calls whether lanes may wait for each other in them.
+    pub fn new(unit: &Unit, joins: impl Fn(FuncId) -> bool) -> Self {
+        let calls = |inst: u32| {
+            let call = Call::of(unit.module, InstId(inst), &unit.body.insts[inst as usize]);
+            call.is_some_and(|call| matches!(call.callee, Callee::Known(callee) if joins(callee)))
+        };
+        let meets =
+            |inst: u32| is_joint(&unit.body.insts[inst as usize]) || unit.barrier_at(inst).is_some() || calls(inst);
         let converge = Converge::new(unit.body, &unit.cfg, &unit.loops, true, &meets);
         let mut unknown = Vec::new();
         let split = Split::new(unit, |block| unknown.push(block));

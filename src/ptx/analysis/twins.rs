@@ -35,6 +35,12 @@ impl Renaming {
         variables.all(|(a, b)| a == b)
     }
 
+    /// Whether nothing has one thing in its place here and another there.
+    pub fn agrees(&self, other: &Renaming) -> bool {
+        let mut symbols = other.symbols.iter();
+        symbols.all(|(a, b)| self.symbols.get(a).is_none_or(|known| known == b))
+    }
+
     /// The symbol that stands in a symbol's place.
     pub fn symbol(&self, id: SymbolId) -> SymbolId {
         self.symbols.get(&id).copied().unwrap_or(id)
@@ -46,21 +52,41 @@ impl Renaming {
 pub struct Twins {
     /// Functions by a number for their content.
     known: FxHashMap<u64, Vec<FuncId>>,
+    /// Functions whose bodies are gone, with those that they are the same as.
+    gone: FxHashMap<FuncId, (FuncId, Renaming)>,
+    /// Whether functions without a body are taken to be the same.
+    trusts: bool,
 }
 
 impl Twins {
+    /// For functions that call some whose bodies have yet to be read: these are taken to be the same, wherever they are called
+    /// alike; whether they are has to be seen to.
+    pub fn trusting() -> Self {
+        Self {
+            trusts: true,
+            ..Self::default()
+        }
+    }
+
+    /// Takes note that a function has lost its body, and of what it is the same as.
+    pub fn lose(&mut self, id: FuncId, first: FuncId, renaming: &Renaming) {
+        self.gone.insert(id, (first, renaming.clone()));
+    }
+
     /// The first function seen that this one is the same as, with what to rename; it counts as seen itself where there is none.
     pub fn first(&mut self, module: &Module, id: FuncId) -> Option<(FuncId, Renaming)> {
         let function = module.function(id);
         let body = function.body.as_ref()?;
         let known = self.known.entry(content(function, body)).or_default();
-        for first in known.iter().take(8) {
-            let mut search = Search::new(module);
+        for first in known.iter().take(8).filter(|first| **first < id) {
+            let mut search = Search::new(module, &self.gone, self.trusts);
             if search.functions(*first, id) {
                 return Some((*first, search.renaming));
             }
         }
-        known.push(id);
+        if !known.contains(&id) {
+            known.push(id);
+        }
         None
     }
 }
@@ -93,6 +119,8 @@ fn content(function: &Function, body: &Body) -> u64 {
 
 struct Search<'m> {
     module: &'m Module,
+    gone: &'m FxHashMap<FuncId, (FuncId, Renaming)>,
+    trusts: bool,
     renaming: Renaming,
     /// The same, the other way.
     back: FxHashMap<SymbolId, SymbolId>,
@@ -101,9 +129,11 @@ struct Search<'m> {
 }
 
 impl<'m> Search<'m> {
-    fn new(module: &'m Module) -> Self {
+    fn new(module: &'m Module, gone: &'m FxHashMap<FuncId, (FuncId, Renaming)>, trusts: bool) -> Self {
         Self {
             module,
+            gone,
+            trusts,
             renaming: Renaming::default(),
             back: FxHashMap::default(),
             left: Vec::new(),
@@ -125,6 +155,9 @@ impl<'m> Search<'m> {
         if let Some(known) = self.renaming.functions.get(&a) {
             return *known == b;
         }
+        if let Some((first, renaming)) = self.gone.get(&b) {
+            return *first == a && self.joins(renaming);
+        }
         self.renaming.functions.insert(a, b);
         self.left.push((a, b));
         let names = (self.module.function(a).symbol, self.module.function(b).symbol);
@@ -133,7 +166,24 @@ impl<'m> Search<'m> {
         true
     }
 
+    /// Adds what is known of a function whose body is gone.
+    fn joins(&mut self, other: &Renaming) -> bool {
+        let back = other
+            .symbols()
+            .all(|(a, b)| self.back.get(&b).is_none_or(|back| *back == a));
+        if !back || !self.renaming.agrees(other) {
+            return false;
+        }
+        self.renaming.functions.extend(&other.functions);
+        self.renaming.symbols.extend(&other.symbols);
+        self.back.extend(other.symbols().map(|(a, b)| (b, a)));
+        true
+    }
+
     fn function(&mut self, a: &'m Function, b: &'m Function) -> bool {
+        if self.trusts && b.body.is_none() {
+            return true;
+        }
         let outside = a.kind == b.kind
             && a.attrs == b.attrs
             && self.all(&a.params, &b.params)

@@ -10,7 +10,7 @@ use super::source::{Nature, nature};
 use super::uniform::{Parts, Slot, Surroundings, Uniformity, is_param_slot};
 use crate::ptx::flow::{Cfg, Loops, Ssa};
 use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, InstId, Module, Operand, SymbolId};
-use crate::ptx::isa::Extent;
+use crate::ptx::isa::{Effect, Extent};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -72,8 +72,9 @@ impl<'m> Analysis<'m> {
             };
             let mut unit = Unit::new(module, *id, body, shape, barriers.of(*id));
             unit.given = given.clone();
-            // What is agreed on at a barrier is alike in all threads, whatever each of them brings along.
-            let agrees = function.kind == FunctionKind::Func && !unit.barriers.is_empty();
+            // What is agreed on at a barrier, or by the lanes of a warp, is alike in them, whatever each of them brings along.
+            let votes = body.insts.iter().any(|inst| inst.op.effect == Effect::Warp);
+            let agrees = function.kind == FunctionKind::Func && (votes || !unit.barriers.is_empty());
             let ceiling = if agrees && !function.results.is_empty() {
                 let apart = function.params.iter().map(|param| (*param, Extent::Thread)).collect();
                 unit.solve(&apart, &returns);

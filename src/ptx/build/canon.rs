@@ -103,7 +103,7 @@ impl Rename {
 
     fn operand(&mut self, operand: &mut Operand) {
         match operand {
-            Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) => self.reg(reg),
+            Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) | Operand::Neg(reg, _) => self.reg(reg),
             Operand::Address(Address {
                 base: Base::Reg(reg), ..
             }) => self.reg(reg),

@@ -12,6 +12,8 @@ pub enum Operand {
     Not(RegId),
     /// One component of a vector register (`%v.x`) or a part selected by a video instruction (`%r1.b0`, `%r1.h1`).
     Part(RegId, Component),
+    /// A negated register, or part of one, as `vmad` takes it: `-%r1`, `-%r1.h0`.
+    Neg(RegId, Option<Component>),
     /// A register plus a constant: `%r1+4`. Any operand may be one, not only an address.
     Sum(RegId, i64),
     /// A special register: `%tid.x`.
@@ -63,6 +65,7 @@ impl Operand {
             Operand::Reg(reg)
             | Operand::Not(reg)
             | Operand::Part(reg, _)
+            | Operand::Neg(reg, _)
             | Operand::Sum(reg, _)
             | Operand::Element(_, reg) => see(*reg),
             Operand::Address(Address {

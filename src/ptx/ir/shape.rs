@@ -34,6 +34,7 @@ pub fn fits_one(spec: &OperandSpec, operand: &Operand) -> bool {
     match operand {
         Operand::Pair(_) => spec.pair.is_some(),
         Operand::Not(_) => spec.negatable,
+        Operand::Neg(..) => spec.minus,
         _ if spec.pair.as_ref().is_some_and(|(_, absent)| !absent) => false,
         _ => match spec.kind {
             OperandKind::Value => is_scalar(operand),

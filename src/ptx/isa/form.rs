@@ -13,8 +13,8 @@
 //! **End.** `!6.4,sm_70`: the form is gone from that PTX version on, from that target on, or where both hold if both are given.
 //!
 //! **Operands.** `name:annotation/annotation`. `[...]` is an address (several parts separated by commas inside), `{, x}` an operand that may be
-//! absent, `d{|p}` a destination with an optional second one, `{!}p` a predicate that may be negated, `(...)` a list,
-//! `{a, b}` a brace vector of just these parts.
+//! absent, `d{|p}` a destination with an optional second one, `{!}p` a predicate that may be negated, `{-}a` a register that may,
+//! `(...)` a list, `{a, b}` a brace vector of just these parts.
 //! An operand called `d`, or prefixed by `=`, is written; one prefixed by `+` is read and written; the others are read.
 //! Annotations:
 //!
@@ -32,7 +32,7 @@
 //! | `pack` | a scalar, or a brace vector of equal parts that fill the type |
 //! | `frag` | a brace vector of any length, or a single register |
 //! | `x4` | just that many elements |
-//! | `x2num` | twice as many elements as the member of the set `num` says (`x1` to `x128`) |
+//! | `x2num` | twice as many elements as the number in the member of the set `num` (`x1` to `x128`) |
 //! | `xn2` | half as many elements as the N of the shape (`m64n8k16`), or `xn4` a quarter |
 //! | `xdim` | as many elements as the dimension (`3d`) says, or `xdim-2` two less |
 //! | `imm` | an integer constant, nothing else |
@@ -154,12 +154,20 @@ pub enum OperandType {
 pub enum Count {
     /// That many.
     Fixed(u16),
-    /// The number in the modifier of a slot (`x4`), times a factor.
+    /// The number in the modifier of a slot (`x4`, `cta_group::2`), times a factor.
     Times(u16, usize),
     /// The N of the shape among the modifiers, divided.
     Shape(u16),
     /// The number in the modifier for the dimension (`3d`), less that.
     Dimension(u16),
+}
+
+impl Count {
+    /// The number in `x4` or `cta_group::2`.
+    pub fn number(modifier: &str) -> Option<u16> {
+        let digits = modifier.trim_start_matches(|c: char| !c.is_ascii_digit());
+        digits.parse().ok()
+    }
 }
 
 /// What an integer constant must satisfy.
@@ -200,6 +208,8 @@ pub struct OperandSpec {
     pub tied: Option<usize>,
     /// Whether `!` may stand in front.
     pub negatable: bool,
+    /// Whether `-` may stand in front of a register.
+    pub minus: bool,
     /// Number of elements of a brace vector, where it is fixed.
     pub count: Option<Count>,
     /// What a constant must satisfy.

@@ -148,7 +148,7 @@ fn operand(text: &'static str, slots: &[Slot]) -> OperandSpec {
     };
     let mut spec = match text.as_bytes().first() {
         Some(b'[') => group(text, OperandKind::Address, slots),
-        Some(b'{') if !text.starts_with("{!}") => group(text, OperandKind::Tuple, slots),
+        Some(b'{') if !text.starts_with("{!}") && !text.starts_with("{-}") => group(text, OperandKind::Tuple, slots),
         _ => named(text, slots),
     };
     if let Some(role) = role {
@@ -180,18 +180,18 @@ fn group(text: &'static str, kind: OperandKind, slots: &[Slot]) -> OperandSpec {
     }
 }
 
-/// `{!}name{|name}:annotations`.
+/// `{!}name{|name}:annotations`, `{-}name:annotations`.
 fn named(text: &'static str, slots: &[Slot]) -> OperandSpec {
-    let (negatable, text) = match text.strip_prefix("{!}") {
-        Some(rest) => (true, rest),
-        None => (false, text),
-    };
+    let signed = text.strip_prefix("{!}").or_else(|| text.strip_prefix("{-}"));
+    let (negatable, minus) = (text.starts_with("{!}"), text.starts_with("{-}"));
+    let text = signed.unwrap_or(text);
     let (first, second) = match text.find(['|', '{']) {
         Some(at) => (&text[..at], Some(&text[at..])),
         None => (text, None),
     };
     let mut spec = annotated(first, slots);
     spec.negatable = negatable;
+    spec.minus = minus;
     spec.pair = second.map(|second| {
         let absent = second.starts_with('{');
         let mut pair = annotated(second.trim_matches(['{', '|', '}']), slots);
@@ -215,6 +215,7 @@ fn value(name: &'static str) -> OperandSpec {
         optional: false,
         tied: None,
         negatable: false,
+        minus: false,
         count: None,
         ranges: Vec::new(),
         pair: None,

@@ -79,10 +79,14 @@ pub(super) static ROWS: &[Row] = &[
     scalar(
         "vmad",
         &[
-            "vmad.dtype.atype.btype{.sat}{.scale} d:u32, a:u32, b:u32, c:u32 @2.0,sm_20",
+            "vmad.dtype.atype.btype{.sat}{.scale} d:u32, {-}a:u32, {-}b:u32, {-}c:u32 @2.0,sm_20",
             "vmad.dtype.atype.btype.po{.sat}{.scale} d:u32, a:u32, b:u32, c:u32 @2.0,sm_20",
         ],
-        &["vmad.s32.s32.s32.sat.shr7 %r1, %r2.b0, %r3.h0, %r4;"],
+        &[
+            "vmad.s32.s32.s32.sat.shr7 %r1, %r2.b0, %r3.h0, %r4;",
+            "vmad.s32.u32.s32.shr15 %r1, -%r2.h1, %r3, %r4;",
+            "vmad.u32.u32.u32.po %r1, %r2, %r3, %r4;",
+        ],
     ),
     scalar(
         "vset",

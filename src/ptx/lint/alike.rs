@@ -34,6 +34,18 @@ pub(super) struct Twin {
     pub(super) labels: Vec<Label>,
 }
 
+impl Twin {
+    /// The functions that it calls in the place of others, behind these: those that have the body, where there is one.
+    pub(super) fn called(&self, module: &Module) -> impl Iterator<Item = (FuncId, FuncId)> {
+        let body = |id: FuncId| match Callee::named(module, module.function(id).symbol) {
+            Callee::Known(body) => body,
+            _ => id,
+        };
+        let others = self.renaming.functions().filter(|(a, b)| a != b && *b != self.id);
+        others.map(move |(a, b)| (body(a), body(b)))
+    }
+}
+
 impl Alike {
     /// Looks for functions that are the same; `None` where there are few, or the text has faults.
     pub(super) fn find(parsed: &Parsed) -> Option<Self> {
@@ -61,7 +73,7 @@ impl Alike {
             .map(FuncId)
             .filter_map(twin)
             .collect();
-        keep_called_alike(module, &mut twins, &callers(module, &[]));
+        keep_called_alike(module, &mut twins, &callers(calls(module)));
         let left_out: usize = twins.iter().map(|twin| size(module.function(twin.id))).sum();
         if left_out * 2 < all {
             return None;
@@ -141,55 +153,56 @@ fn is_told_once(diag: &Diag) -> bool {
     diag.code.id.starts_with("GATE")
 }
 
-type Callers = FxHashMap<FuncId, FxHashSet<FuncId>>;
+pub(super) type Callers = FxHashMap<FuncId, FxHashSet<FuncId>>;
 
-/// Who calls each function. `gone`: functions without their bodies, and whom they call.
-pub(super) fn callers(module: &Module, gone: &[(FuncId, SymbolId)]) -> Callers {
+/// Who calls each function.
+pub(super) fn callers(calls: impl Iterator<Item = (FuncId, Callee)>) -> Callers {
     let mut callers = Callers::default();
-    let mut note = |caller, callee| {
+    for (caller, callee) in calls {
         if let Callee::Known(callee) = callee {
             callers.entry(callee).or_default().insert(caller);
         }
-    };
-    for (id, function) in (0..).map(FuncId).zip(&module.functions) {
-        for call in function.body.iter().flat_map(|body| Call::all(module, body)) {
-            note(id, call.callee);
-        }
-    }
-    for (id, called) in gone {
-        note(*id, Callee::named(module, *called));
     }
     callers
 }
 
+/// The calls of a module.
+fn calls(module: &Module) -> impl Iterator<Item = (FuncId, Callee)> {
+    let functions = (0..).map(FuncId).zip(&module.functions);
+    functions.flat_map(|(id, function)| {
+        let calls = function.body.iter().flat_map(|body| Call::all(module, body));
+        calls.map(move |call| (id, call.callee))
+    })
+}
+
 /// Device functions count only where their callers are the same, too: what is known of arguments comes from there.
 pub(super) fn keep_called_alike(module: &Module, twins: &mut Vec<Twin>, callers: &Callers) {
-    let none = FxHashSet::default();
     loop {
         let firsts: FxHashMap<FuncId, FuncId> = twins.iter().map(|twin| (twin.id, twin.first)).collect();
         let before = twins.len();
-        twins.retain(
-            |Twin {
-                 id, first, renaming, ..
-             }| {
-                // What calls a function that stays must stay, too: who calls it is what is known of its arguments.
-                let mut called = renaming.functions().filter(|(a, b)| a != b && b != id);
-                if !called.all(|(_, b)| firsts.contains_key(&b)) {
-                    return false;
-                }
-                if module.function(*id).kind == FunctionKind::Entry {
-                    return true;
-                }
-                let of = |id: &FuncId| callers.get(id).unwrap_or(&none);
-                let moved: Option<FxHashSet<FuncId>> =
-                    of(id).iter().map(|caller| firsts.get(caller).copied()).collect();
-                moved.is_some_and(|moved| moved == *of(first))
-            },
-        );
+        twins.retain(|twin| {
+            // What calls a function that stays must stay, too: who calls it is what is known of its arguments.
+            let is_told = |(a, b)| {
+                firsts
+                    .get(&b)
+                    .is_some_and(|first| *first == a || firsts.get(&a) == Some(first))
+            };
+            twin.called(module).all(is_told)
+                && (module.function(twin.id).kind == FunctionKind::Entry
+                    || called_alike(twin.id, twin.first, callers, &firsts))
+        });
         if twins.len() == before {
             return;
         }
     }
+}
+
+/// Whether the callers of one function stand in the place of those of the first.
+pub(super) fn called_alike(id: FuncId, first: FuncId, callers: &Callers, firsts: &FxHashMap<FuncId, FuncId>) -> bool {
+    let none = FxHashSet::default();
+    let of = |id| callers.get(&id).unwrap_or(&none);
+    let moved: Option<FxHashSet<FuncId>> = of(id).iter().map(|caller| firsts.get(caller).copied()).collect();
+    moved.is_some_and(|moved| moved == *of(first))
 }
 
 /// The module with these functions empty.
@@ -238,6 +251,7 @@ fn reduce(parsed: &Parsed, gone: &FxHashSet<FuncId>) -> Parsed {
                 target: parsed.spans.header.target,
                 address_size: parsed.spans.header.address_size,
             },
+            items: parsed.spans.items.clone(),
             symbols: parsed.spans.symbols.clone(),
             functions: spans.collect(),
         },
@@ -253,6 +267,8 @@ struct Mover<'a> {
     to: &'a FunctionSpans,
     /// Words that are not the same in both.
     words: Vec<(&'a str, &'a str)>,
+    /// Where variables and labels are declared that the first names, and where those that stand in their place are.
+    declared: Vec<(Span, Span)>,
     /// Where lines start, once that is asked for.
     lines: &'a OnceCell<Lines>,
 }
@@ -276,11 +292,17 @@ impl<'a> Mover<'a> {
         );
         words.sort_unstable();
         words.dedup();
+        let functions = &parsed.spans.functions;
+        let (from, to) = (functions.get(twin.first.index())?, functions.get(twin.id.index())?);
+        let symbol = |id: SymbolId| parsed.spans.symbols.get(id.index()).copied();
+        let symbols = twin.renaming.symbols().map(|(a, b)| Some((symbol(a)?, symbol(b)?)));
+        let labels = from.labels.iter().copied().zip(to.labels.iter().copied());
         Some(Self {
             text,
-            from: parsed.spans.functions.get(twin.first.index())?,
-            to: parsed.spans.functions.get(twin.id.index())?,
+            from,
+            to,
             words,
+            declared: symbols.flatten().chain(labels).collect(),
             lines,
         })
     }
@@ -323,10 +345,13 @@ impl<'a> Mover<'a> {
         })
     }
 
-    /// The same place in the other function: within an instruction, or its name.
+    /// The same place in the other function: within an instruction, its name, or where something is declared.
     fn span(&self, span: Span) -> Option<Span> {
         if span == self.from.name {
             return Some(self.to.name);
+        }
+        if let Some((_, to)) = self.declared.iter().find(|(from, _)| *from == span) {
+            return Some(*to);
         }
         let at = self
             .from

@@ -30,6 +30,8 @@ pub struct Context<'p> {
     pub launch: Launch,
     /// The functions that some rule looks at.
     pub analysis: Analysis<'p>,
+    /// Per function, whether warp instructions can be reached from it by calls.
+    reaching: Vec<bool>,
     /// Where lines start.
     lines: OnceCell<Lines>,
     partings: OnceCell<Vec<Parting>>,
@@ -50,11 +52,15 @@ pub struct Context<'p> {
 
 impl<'p> Context<'p> {
     pub(super) fn new(parsed: &'p Parsed, text: &'p str, launch: &Launch) -> Self {
+        let reaching = warps::reaching(&parsed.module);
         Self {
             parsed,
             text,
             launch: launch.clone(),
-            analysis: Analysis::new(&parsed.module, &launch.known(&parsed.module), is_interesting),
+            analysis: Analysis::new(&parsed.module, &launch.known(&parsed.module), |id, body, barriers| {
+                reaching.get(id.index()).copied().unwrap_or(false) || is_interesting(body, barriers)
+            }),
+            reaching,
             lines: OnceCell::new(),
             partings: OnceCell::new(),
             numbered: OnceCell::new(),
@@ -165,11 +171,16 @@ impl<'p> Context<'p> {
             .get_or_init(|| self.units().flat_map(named::find).collect())
     }
 
+    /// Whether warp instructions can be reached from a function by calls, or stand in one that is called.
+    fn reaches(&self, id: FuncId) -> bool {
+        self.reaching.get(id.index()).copied().unwrap_or(false)
+    }
+
     /// Who comes to each block of a unit, lane by lane.
     pub(super) fn lanes(&self, unit: &Unit) -> Rc<Together> {
         let known = self.lanes.borrow().get(&unit.id).cloned();
         known.unwrap_or_else(|| {
-            let lanes = Rc::new(Together::new(unit));
+            let lanes = Rc::new(Together::new(unit, |callee| self.reaches(callee)));
             self.lanes.borrow_mut().insert(unit.id, Rc::clone(&lanes));
             lanes
         })
@@ -184,9 +195,13 @@ impl<'p> Context<'p> {
     /// What lanes of a warp execute together.
     pub(super) fn warps(&self) -> &[Sites] {
         self.warps.get_or_init(|| {
-            self.units()
-                .filter_map(|unit| warps::find(unit, || self.lanes(unit)))
-                .collect()
+            let mut callees = warps::Callees::default();
+            let units = |id| self.analysis.unit(id);
+            let found = self.units().filter_map(|unit| {
+                let sites = |lanes: &Together| callees.sites(unit, &units, lanes);
+                warps::find(unit, || self.lanes(unit), sites, self.reaches(unit.id))
+            });
+            found.collect()
         })
     }
 
@@ -230,7 +245,7 @@ fn is_cooperative(inst: &Inst) -> bool {
 }
 
 /// Whether a rule looks at the function: it meets barriers, or promises uniformity.
-fn is_interesting(_: FuncId, body: &Body, barriers: &[BarrierSite]) -> bool {
+fn is_interesting(body: &Body, barriers: &[BarrierSite]) -> bool {
     let promises = |effect| matches!(effect, Effect::Branch | Effect::Call | Effect::Exit);
     !barriers.is_empty()
         || body

@@ -1,16 +1,17 @@
-//! Kernels that are the same but for names are found while a text is read, and the later ones lose their bodies at once.
+//! Functions that are the same but for names are found while a text is read, and the later ones lose their bodies at once.
 //!
 //! Instructions take most of the memory of a large module, and to get it from the system takes longer than to lint what it
-//! holds. What is found in the first of such kernels is told of the others, as in `alike`; where that cannot be done, the
+//! holds. What is found in the first of them is told of the others, as in `alike`; where that cannot be done, the
 //! text is read again, and all of it is kept.
 
 use super::alike::{self, Twin};
 use super::{Options, Report, report, run, run_all, status};
-use crate::ptx::analysis::Twins;
+use crate::ptx::analysis::{Callee, Renaming, Twins};
 use crate::ptx::diag::Diag;
-use crate::ptx::ir::{Body, FuncId, FunctionKind, Inst, Operand, Stmt, SymbolId};
+use crate::ptx::ir::{Body, FuncId, FunctionKind, Inst, Module, Operand, Stmt, SymbolId};
 use crate::ptx::isa::Effect;
 use crate::ptx::parse::{Parsed, parse_seeing};
+use rustc_hash::FxHashMap;
 
 /// Bytes of text below which nothing is gained.
 const LEAST: usize = 1 << 16;
@@ -27,9 +28,9 @@ pub(super) fn lint(text: &str, options: &Options) -> Option<(Parsed, Report)> {
 }
 
 fn read(text: &str, options: &Options) -> Option<(Parsed, Report)> {
-    let mut fold = Fold::default();
+    let mut fold = Fold::new();
     let mut parsed = parse_seeing(text, |parsed, id| fold.see(parsed, id));
-    let findings = match fold.twins.is_empty() {
+    let findings = match fold.gone.is_empty() {
         true => run(&parsed, text, options),
         false => fold.findings(&mut parsed, text, options)?,
     };
@@ -38,56 +39,97 @@ fn read(text: &str, options: &Options) -> Option<(Parsed, Report)> {
 }
 
 /// The functions that have lost their bodies.
-#[derive(Default)]
 struct Fold {
     seen: Twins,
     twins: Vec<Twin>,
-    /// The functions that they call.
+    /// Per twin whose body is gone, the earlier function.
+    gone: FxHashMap<FuncId, FuncId>,
+    /// Who calls what, in all of the text so far.
     calls: Vec<(FuncId, SymbolId)>,
+    /// The callers by what they call.
+    called: FxHashMap<SymbolId, Vec<FuncId>>,
 }
 
 impl Fold {
-    /// Takes a kernel's body where there is one like it.
-    fn see(&mut self, parsed: &mut Parsed, id: FuncId) {
-        if parsed.diags.is_empty() && parsed.module.function(id).kind == FunctionKind::Entry {
-            self.take(parsed, id);
+    fn new() -> Self {
+        Self {
+            seen: Twins::trusting(),
+            twins: Vec::new(),
+            gone: FxHashMap::default(),
+            calls: Vec::new(),
+            called: FxHashMap::default(),
         }
     }
 
-    fn take(&mut self, parsed: &mut Parsed, id: FuncId) -> Option<()> {
+    /// Takes a function's body where there is one like it.
+    fn see(&mut self, parsed: &mut Parsed, id: FuncId) {
+        let body = parsed.module.function(id).body.as_ref();
+        for symbol in body.iter().flat_map(|body| &body.insts).filter_map(callee) {
+            self.calls.push((id, symbol));
+            self.called.entry(symbol).or_default().push(id);
+        }
+        if parsed.diags.is_empty() {
+            let now = self.may_go(parsed, id);
+            self.look(parsed, id, now);
+        }
+    }
+
+    /// Whether a function may lose its body at once: what is known of a device function comes from its callers, and nothing is
+    /// if these are still to come.
+    fn may_go(&self, parsed: &Parsed, id: FuncId) -> bool {
+        let function = parsed.module.function(id);
+        let callers = self.called.get(&function.symbol);
+        let gone = |callers: &Vec<FuncId>| callers.iter().all(|caller| self.gone.contains_key(caller));
+        function.kind == FunctionKind::Entry || callers.is_some_and(gone)
+    }
+
+    /// Notes a function where there is one like it. `now`: it loses its body at once.
+    fn look(&mut self, parsed: &mut Parsed, id: FuncId, now: bool) -> Option<()> {
         let module = &mut parsed.module;
         if !is_plain(module.function(id).body.as_ref()?) {
             return None;
         }
         let (first, renaming) = self.seen.first(module, id)?;
         let body = module.functions[id.index()].body.as_mut()?;
-        let called = body.insts.iter().filter_map(callee);
-        self.calls.extend(called.map(|symbol| (id, symbol)));
+        let labels = match now {
+            true => {
+                self.seen.lose(id, first, &renaming);
+                self.gone.insert(id, first);
+                std::mem::take(body).labels
+            }
+            false => body.labels.clone(),
+        };
         self.twins.push(Twin {
             id,
             first,
             renaming,
-            labels: std::mem::take(body).labels,
+            labels,
         });
         Some(())
     }
 
     /// What is found in the module, the bodies that are gone included.
     fn findings(mut self, parsed: &mut Parsed, text: &str, options: &Options) -> Option<Vec<Diag>> {
-        let holds = |twin: &Twin| twin.renaming.holds(&parsed.module);
-        if !parsed.diags.is_empty() || !self.twins.iter().all(holds) || !status::is_clear(parsed, text) {
+        if !parsed.diags.is_empty() || !status::is_clear(parsed, text) {
             return None;
         }
-        let kernels = self.twins.len();
-        let functions = (0..parsed.module.functions.len() as u32).map(FuncId);
-        let functions = functions.filter(|id| parsed.module.function(*id).kind != FunctionKind::Entry);
-        for id in functions.collect::<Vec<_>>() {
-            self.look(parsed, id);
+        // What was compared before all bodies were there is compared again.
+        self.twins.retain(|twin| self.gone.contains_key(&twin.id));
+        for id in (0..parsed.module.functions.len() as u32).map(FuncId) {
+            if !self.gone.contains_key(&id) {
+                self.look(parsed, id, false);
+            }
         }
-        let callers = alike::callers(&parsed.module, &self.calls);
-        alike::keep_called_alike(&parsed.module, &mut self.twins, &callers);
-        let is_kernel = |twin: &&Twin| parsed.module.function(twin.id).kind == FunctionKind::Entry;
-        if self.twins.iter().filter(is_kernel).count() < kernels {
+        let module = &parsed.module;
+        let calls = self.calls.iter();
+        let calls = calls.map(|(caller, callee)| (*caller, Callee::named(module, *callee)));
+        alike::keep_called_alike(module, &mut self.twins, &alike::callers(calls));
+        let kept = self
+            .twins
+            .iter()
+            .filter(|twin| self.gone.contains_key(&twin.id))
+            .count();
+        if kept < self.gone.len() || !self.is_settled(module) {
             return None;
         }
         self.twins.sort_by_key(|twin| twin.id);
@@ -98,24 +140,24 @@ impl Fold {
         alike::complete(&self.twins, parsed, text, findings)
     }
 
-    /// Notes a device function where there is one like it; who calls it decides whether it can do without its body.
-    fn look(&mut self, parsed: &Parsed, id: FuncId) -> Option<()> {
-        let body = parsed.module.function(id).body.as_ref().filter(|body| is_plain(body))?;
-        let (first, renaming) = self.seen.first(&parsed.module, id)?;
-        self.twins.push(Twin {
-            id,
-            first,
-            renaming,
-            labels: body.labels.clone(),
-        });
-        Some(())
+    /// Whether all that was taken on trust while the text was read has turned out to be so.
+    fn is_settled(&self, module: &Module) -> bool {
+        let renamings: FxHashMap<FuncId, &Renaming> = self.twins.iter().map(|twin| (twin.id, &twin.renaming)).collect();
+        let agrees = |twin: &Twin| {
+            let called = twin.called(module).filter_map(|(_, b)| renamings.get(&b));
+            let mut called = called.map(|renaming| twin.renaming.agrees(renaming));
+            called.all(|agrees| agrees)
+        };
+        self.twins
+            .iter()
+            .all(|twin| twin.renaming.holds(module) && agrees(twin))
     }
 }
 
 /// Whether nothing but the rules has a use for the body: no lines of a source text stand in it, and all of it can be analysed.
 fn is_plain(body: &Body) -> bool {
     let is_clear = |inst: &Inst| inst.op.is_known() && (inst.op.effect != Effect::Call || callee(inst).is_some());
-    let is_kept = |stmt: &Stmt| matches!(stmt, Stmt::Loc(_) | Stmt::Pragma(_) | Stmt::Raw(_) | Stmt::Table(_));
+    let is_kept = |stmt: &Stmt| matches!(stmt, Stmt::Loc(_) | Stmt::Raw(_));
     body.insts.iter().all(is_clear) && !body.stmts.iter().any(is_kept)
 }
 
@@ -173,5 +215,28 @@ mod tests {
         assert!(text.len() > LEAST && lint(&text, &Options::default()).is_some());
         let spoken = format!("{text}\n// ptxgen: allow(BAR001) none");
         assert!(lint(&spoken, &Options::default()).is_none());
+    }
+
+    /// Two kernels that call functions which only have a name so far; what each does is said behind them.
+    fn calling(first: &str, second: &str) -> String {
+        let head = ".version 7.0\n.target sm_80\n.address_size 64\n.func f_a();\n.func f_b();\n";
+        let kernel = |name: &str| format!(".visible .entry k_{name}()\n{{\ncall.uni f_{name}, ();\nret;\n}}\n");
+        let function = |name: &str, body: &str| format!(".func f_{name}()\n{{\n{body}ret;\n}}\n");
+        let functions = [function("a", first), function("b", second)].concat();
+        [head, &kernel("a"), &kernel("b"), &functions].concat()
+    }
+
+    #[test]
+    fn functions_that_come_later_are_compared_when_they_do() {
+        let options = Options::default();
+        let (parsed, _) = read(&calling("bar.sync 0;\n", "bar.sync 0;\n"), &options).unwrap();
+        let bodies = parsed
+            .module
+            .functions
+            .iter()
+            .filter_map(|function| function.body.as_ref());
+        assert_eq!(bodies.filter(|body| !body.insts.is_empty()).count(), 2);
+        assert!(read(&calling("bar.sync 0;\n", "bar.sync 1;\n"), &options).is_none());
+        assert!(read(&calling("", "bar.sync 0;\n"), &options).is_none());
     }
 }

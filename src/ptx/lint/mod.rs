@@ -167,8 +167,9 @@ pub fn lint_text(text: &str, options: &Options) -> (Parsed, Report) {
 }
 
 /// The report of what was found, as far as it is asked for.
-fn report(parsed: &Parsed, text: &str, options: &Options, findings: Vec<Diag>) -> Report {
+fn report(parsed: &Parsed, text: &str, options: &Options, mut findings: Vec<Diag>) -> Report {
     let selection = &options.selection;
+    findings.extend(super::verify::asides(parsed));
     let findings = findings.into_iter().filter_map(|diag| selection.admit(diag)).collect();
     let kernels = status::kernels(parsed, text);
     let judge = match parsed.diags.is_empty() && kernels.iter().all(|kernel| kernel.not_analysed.is_none()) {
@@ -199,7 +200,7 @@ fn run(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
 
 fn run_all(parsed: &Parsed, text: &str, options: &Options) -> Vec<Diag> {
     let mut findings = parsed.diags.clone();
-    findings.extend(super::verify::verify(parsed, text));
+    findings.extend(super::verify::code(parsed, text));
     if options.relocatable {
         findings.retain(|diag| diag.code != codes::SYN019);
         findings.extend(not_relocatable(parsed));

@@ -39,6 +39,11 @@ fn attribute_text(text: &str) -> Option<Gate> {
     }
 }
 
+/// The strings of a `.pragma`, whose text has lost the outer quotes.
+pub(in crate::ptx) fn pragmas(text: &str) -> impl Iterator<Item = &str> {
+    text.split('"').step_by(2)
+}
+
 /// Collects what the directives of a module ask for.
 pub(super) fn collect(module: &Module, out: &mut Vec<Need>) {
     let mut collector = Collector {
@@ -91,7 +96,7 @@ impl Collector<'_> {
         match item {
             Item::Variable(symbol) => self.variable(*symbol),
             Item::Alias(name, _) => self.add(".alias", gate(6, 3, 30), Place::Symbol(*name)),
-            Item::Pragma(_) => self.add(".pragma", gate(2, 0, 0), Place::Module),
+            Item::Pragma(text) => self.pragma(text, Place::Module),
             // A file's time and size stand behind its name.
             Item::File(text) if text.contains(',') => self.add(".file", gate(3, 2, 0), Place::Module),
             Item::Function(_) | Item::File(_) | Item::Section(_) | Item::Raw(_) => {}
@@ -205,11 +210,24 @@ impl Collector<'_> {
         self.add("an address as initial value", needed, place);
     }
 
+    fn pragma(&mut self, text: &str, place: Place) {
+        self.add(".pragma", gate(2, 0, 0), place);
+        for word in pragmas(text).filter_map(|one| one.split_whitespace().next()) {
+            let needed = match word {
+                "used_bytes_mask" => gate(8, 3, 50),
+                "enable_smem_spilling" => gate(9, 0, 75),
+                "frequency" => gate(9, 0, 0),
+                _ => continue,
+            };
+            self.add(&format!("the pragma `{word}`"), needed, place);
+        }
+    }
+
     fn stmt(&mut self, place: Place, stmt: &Stmt) {
         match stmt {
             Stmt::Variable(symbol) => self.variable(*symbol),
             Stmt::Regs(line) => self.ty(line.ty, place),
-            Stmt::Pragma(_) => self.add(".pragma", gate(2, 0, 0), place),
+            Stmt::Pragma(text) => self.pragma(text, place),
             Stmt::Loc(text) if text.contains("function_name") => self.add("function_name", gate(7, 0, 0), place),
             Stmt::Table(table) => match &table.kind {
                 TableKind::Branch(_) => self.add(".branchtargets", gate(6, 0, 30), place),

@@ -6,6 +6,8 @@
 mod directives;
 mod instructions;
 
+pub(super) use directives::pragmas;
+
 use super::ir::{FuncId, InstId, Module, SymbolId};
 use super::isa::{Gate, Removal};
 use super::parse::Spans;

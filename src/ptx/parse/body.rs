@@ -181,7 +181,7 @@ impl<'t> Parser<'t> {
                 }
             }
             ".loc" => {
-                let text = self.line_directive();
+                let text = self.location();
                 state.push(Stmt::Loc(text), self.since(start));
             }
             ".pragma" => {
@@ -190,7 +190,9 @@ impl<'t> Parser<'t> {
                 }
             }
             ".file" => {
-                let text = self.line_directive();
+                let message = "`.file` stands at module scope, not in a function";
+                self.error(codes::SYN001, self.token.span, message);
+                let text = self.file();
                 state.push(Stmt::Raw(format!(".file {text}").into()), self.since(start));
             }
             ".branchtargets" | ".calltargets" | ".callprototype" => {
@@ -241,6 +243,7 @@ impl<'t> Parser<'t> {
         let token = self.bump();
         self.bump();
         let name = self.slice(token.span);
+        self.reject_reserved(name, token.span, "a label");
         let table =
             self.token.kind == Kind::Dot && matches!(self.here(), ".branchtargets" | ".calltargets" | ".callprototype");
         let next = InstId(state.body.insts.len() as u32);

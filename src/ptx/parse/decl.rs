@@ -1,6 +1,7 @@
 //! Declarations: variables, parameters and registers.
 
 use super::Parser;
+use super::expr::WARP_SIZE;
 use super::lexer::Kind;
 use super::names::{Binding, Place};
 use crate::ptx::diag::{Diag, codes};
@@ -123,13 +124,7 @@ impl<'t> Parser<'t> {
                 self.skip_statement();
                 return symbols;
             };
-            if matches!(name, "_" | "WARP_SZ") {
-                self.error(
-                    codes::SYN001,
-                    span,
-                    format!("`{name}` cannot be the name of a variable"),
-                );
-            }
+            self.reject_reserved(name, span, "a variable");
             let symbol = self.symbol(name, span, SymbolKind::Variable(Box::new(variable)));
             self.declare_variable(name, span, symbol);
             symbols.push(symbol);
@@ -255,6 +250,14 @@ impl<'t> Parser<'t> {
         variable.attributes.push(text.into());
     }
 
+    /// Reports a name that means something everywhere.
+    pub(super) fn reject_reserved(&mut self, name: &str, span: Span, what: &str) {
+        if matches!(name, "_" | WARP_SIZE) {
+            let message = format!("`{name}` cannot be the name of {what}");
+            self.error(codes::SYN001, span, message);
+        }
+    }
+
     /// A name to be declared. Dots in it are reported and taken along.
     pub(super) fn declared_name(&mut self, wanted: &str) -> Option<(&'t str, Span)> {
         let token = self.token;
@@ -324,7 +327,7 @@ impl<'t> Parser<'t> {
             return self.nested(Self::init_row)?;
         }
         match self.token.kind {
-            Kind::Word => self.init_symbol(None),
+            Kind::Word if !self.at_warp_size() => self.init_symbol(None),
             _ => {
                 let value = self.constant()?;
                 if self.token.is(b'(') {
@@ -403,6 +406,7 @@ impl<'t> Parser<'t> {
             names: Vec::new(),
         };
         while let Some((name, span)) = self.declared_name("a register's name") {
+            self.reject_reserved(name, span, "a register");
             let is_bank = self.token.is(b'<');
             let bank = if is_bank { self.bank_size() } else { None };
             if is_bank && bank.is_none() {

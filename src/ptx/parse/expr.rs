@@ -22,10 +22,23 @@ fn binary(text: &str) -> Option<u8> {
     })
 }
 
+/// The name of the number of threads in a warp.
+pub(super) const WARP_SIZE: &str = "WARP_SZ";
+
+/// That number.
+const WARP: i64 = 32;
+
 impl Parser<'_> {
     /// Whether the token at hand can start a constant.
     pub(super) fn at_constant(&self) -> bool {
-        matches!(self.token.kind, Kind::Number | Kind::Punct(b'-' | b'+' | b'~')) || self.at_fraction()
+        matches!(self.token.kind, Kind::Number | Kind::Punct(b'-' | b'+' | b'~'))
+            || self.at_fraction()
+            || self.at_warp_size()
+    }
+
+    /// `WARP_SZ`: the one name that is a constant.
+    pub(super) fn at_warp_size(&self) -> bool {
+        self.token.kind == Kind::Word && self.here() == WARP_SIZE
     }
 
     /// `.5`: the lexer takes it for a modifier.
@@ -80,7 +93,20 @@ impl Parser<'_> {
     }
 
     fn expression(&mut self, least: u8) -> Option<Imm> {
-        let mut left = self.nested(Self::unary)??;
+        let left = self.nested(Self::unary)??;
+        self.expression_behind(left, least)
+    }
+
+    /// What is left of `WARP_SZ - 1`, the name passed. `None` where the name stands alone, or if the rest could not be read,
+    /// which has been reported.
+    pub(super) fn behind_warp_size(&mut self) -> Option<Option<Imm>> {
+        let alone =
+            !matches!(self.token.kind, Kind::Punct(_)) || !(self.token.is(b'?') || binary(self.here()).is_some());
+        (!alone).then(|| self.expression_behind(Imm::Int(WARP), 0))
+    }
+
+    /// The rest of an expression whose first part has been read.
+    fn expression_behind(&mut self, mut left: Imm, least: u8) -> Option<Imm> {
         while let Kind::Punct(_) = self.token.kind {
             let operator = self.here();
             let Some(precedence) = binary(operator).filter(|precedence| *precedence > least) else {
@@ -154,6 +180,10 @@ impl Parser<'_> {
                     self.error(codes::SYN001, token.span, message);
                 }
                 result
+            }
+            Kind::Word if self.at_warp_size() => {
+                self.bump();
+                Some(Imm::Int(WARP))
             }
             Kind::Number | Kind::Dot if self.at_constant() => {
                 self.bump();

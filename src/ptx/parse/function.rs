@@ -60,6 +60,7 @@ impl<'t> Parser<'t> {
             self.skip_item();
             return;
         };
+        self.reject_reserved(name, name_span, "a function");
         spans.name = name_span;
         let id = FuncId(self.out.module.functions.len() as u32);
         let symbol = self.function_symbol(name, name_span, id);
@@ -198,6 +199,7 @@ impl<'t> Parser<'t> {
         let (ty, lanes) = (variable.ty, variable.lanes);
         let symbol = self.symbol(name, span, SymbolKind::Variable(Box::new(variable)));
         if name != "_" {
+            self.reject_reserved(name, span, "a parameter");
             let register = Binding::Unused(ty, lanes, Place::Name);
             let binding = if space == Space::Reg {
                 register
@@ -235,7 +237,7 @@ impl<'t> Parser<'t> {
                 _ if OPENERS.contains(&directive) => return,
                 _ if ATTRIBUTES.contains(&directive) => {
                     self.bump();
-                    if !NUMBERLESS.contains(&directive) && self.token.kind != Kind::Number {
+                    if !NUMBERLESS.contains(&directive) && !self.at_number() {
                         self.unexpected(&format!("a number behind `{directive}`"));
                         self.skip_numbers();
                         continue;
@@ -261,7 +263,7 @@ impl<'t> Parser<'t> {
 
     fn attribute_numbers(&mut self) -> Vec<u64> {
         let mut numbers = Vec::new();
-        while self.token.kind == Kind::Number {
+        while self.at_number() {
             let Some(number) = self.plain_integer("a number") else {
                 self.skip_numbers();
                 break;
@@ -270,11 +272,16 @@ impl<'t> Parser<'t> {
             if !self.eat(b',') {
                 break;
             }
-            if self.token.kind != Kind::Number {
+            if !self.at_number() {
                 self.unexpected("a number behind `,`");
             }
         }
         numbers
+    }
+
+    /// Attributes take no expressions.
+    fn at_number(&self) -> bool {
+        self.token.kind == Kind::Number || self.at_warp_size()
     }
 
     /// Passes what is left of a list of numbers, and what stands in its place.

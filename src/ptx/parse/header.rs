@@ -15,12 +15,15 @@ impl<'t> Parser<'t> {
         let first = self.token.span;
         while self.token.kind != Kind::End {
             self.depth = 0;
+            let start = self.token.span.start;
             let next = self.out.module.functions.len();
             if self.missing.is_some() && self.is_bare() {
                 self.bare();
             } else {
                 self.item();
             }
+            let span = self.since(start);
+            self.out.spans.items.resize(self.out.module.items.len(), span);
             if next < self.out.module.functions.len() {
                 see(&mut self.out, FuncId(next as u32));
             }
@@ -163,39 +166,6 @@ impl<'t> Parser<'t> {
         if !self.starts_line() {
             self.skip_statement();
         }
-    }
-
-    /// `.file 1 "a.cu", 0, 0` and `.loc 1 2 3, ...`: they end with their line or where something else starts.
-    /// Returns the arguments, blanks made single.
-    pub(super) fn line_directive(&mut self) -> Box<str> {
-        self.bump();
-        let start = self.token.span.start;
-        while !matches!(self.token.kind, Kind::End | Kind::Punct(b';' | b'{' | b'}')) && !self.starts_line() {
-            self.bump();
-        }
-        let text = self.text_since(start, " ");
-        self.eat(b';');
-        text.into()
-    }
-
-    /// `.file 1 "a.cu"`, perhaps with time and size.
-    fn file(&mut self) -> Box<str> {
-        let mut lexer = self.lexer.clone();
-        let words = [lexer.next(), lexer.next()];
-        let wanted = [
-            (Kind::Number, "a file's number"),
-            (Kind::Text, "a file's name in quotes"),
-        ];
-        let start = self.token.span;
-        let text = self.line_directive();
-        for (word, (kind, what)) in words.iter().zip(wanted) {
-            if word.kind != kind {
-                let message = format!("expected {what} in `.file`");
-                self.error(codes::SYN001, start.to(word.span), message);
-                break;
-            }
-        }
-        text
     }
 
     /// `.section NAME { ... }`: kept to the letter.

@@ -178,6 +178,18 @@ impl<'t> Lexer<'t> {
         next.is_some_and(|byte| is(byte, DIGIT) || byte == b'(')
     }
 
+    /// The name that comes next, blanks apart; nothing where something else does.
+    pub fn next_name(&self) -> &'t str {
+        let bytes = self.text.as_bytes();
+        let start = past(bytes, self.at, SPACE);
+        let first = bytes.get(start).copied().unwrap_or(0);
+        if is(first, DIGIT) {
+            return "";
+        }
+        let end = past(bytes, start + usize::from(first == b'%'), WORD);
+        &self.text[start..end]
+    }
+
     /// The next token.
     pub fn next(&mut self) -> Token {
         let bytes = self.text.as_bytes();

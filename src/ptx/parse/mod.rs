@@ -13,6 +13,7 @@ mod function;
 mod header;
 mod labels;
 pub(in crate::ptx) mod lexer;
+mod lines;
 mod names;
 mod opaque;
 mod operand;
@@ -80,6 +81,12 @@ pub fn parse_fragment(text: &str, header: &Header) -> Parsed {
 /// Whether a function of that name comes with OptiX: its compiler knows it, so nothing declares it.
 pub fn is_optix_function(name: &str) -> bool {
     name.starts_with("_optix_") || name.starts_with("_rt_")
+}
+
+/// The integer that a token stands for, in whatever base.
+pub(in crate::ptx) fn number(token: &str) -> Option<i64> {
+    let digit = token.starts_with(|c: char| c.is_ascii_digit());
+    expr::number(token).ok().filter(|_| digit)?.as_int()
 }
 
 /// Where the tokens and comments of a text stand, in order. Between them are blanks.

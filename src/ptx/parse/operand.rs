@@ -2,6 +2,7 @@
 
 use super::Parser;
 use super::body::{BodyState, nearest};
+use super::expr::WARP_SIZE;
 use super::labels::{Place, Reference};
 use super::lexer::{Kind, Token};
 use super::names::{Binding, Place as Home};
@@ -22,6 +23,8 @@ impl<'t> Parser<'t> {
         loop {
             let operand = if labels {
                 self.top_operand(state)
+            } else if self.token.is(b'-') && !matches!(self.lexer.next_name(), "" | WARP_SIZE) {
+                self.negated(state)
             } else {
                 self.operand(state)
             };
@@ -59,6 +62,19 @@ impl<'t> Parser<'t> {
         inst.op.base() != "call" || state.labels.find(self.here()).is_some()
     }
 
+    /// `-%r1`, the minus sign at hand.
+    fn negated(&mut self, state: &mut BodyState<'t>) -> Option<Operand> {
+        self.bump();
+        let (token, binding) = self.bump_name();
+        if matches!(binding, Some(Binding::Symbol(_))) || Special::from_name(self.slice(token.span)).is_some() {
+            let message = "only registers and constants can be negated";
+            self.error(codes::ISA002, token.span, message);
+            return None;
+        }
+        let reg = self.register_bound(state, token.span, binding);
+        Some(Operand::Neg(reg, self.component(token)?))
+    }
+
     /// One operand.
     fn operand(&mut self, state: &mut BodyState<'t>) -> Option<Operand> {
         match self.token.kind {
@@ -71,7 +87,7 @@ impl<'t> Parser<'t> {
             Kind::Punct(b'(') if state.body.insts.last().is_some_and(|inst| inst.op.base() == "call") => {
                 self.group(state, b')').map(Operand::List)
             }
-            Kind::Punct(b'!') if !self.lexer.before_number() => {
+            Kind::Punct(b'!') if !self.lexer.before_number() && self.lexer.next_name() != WARP_SIZE => {
                 self.bump();
                 if self.token.kind != Kind::Word {
                     self.unexpected("a predicate register behind `!`");
@@ -147,6 +163,11 @@ impl<'t> Parser<'t> {
             }
             None => {}
         }
+        if name == WARP_SIZE
+            && let Some(value) = self.behind_warp_size()
+        {
+            return value.map(Operand::Imm);
+        }
         if let Some(special) = self.special(token) {
             return Some(Operand::Special(special));
         }
@@ -214,7 +235,7 @@ impl<'t> Parser<'t> {
     /// `arr[2]` or `arr[%r1]`, the bracket at hand: the address of an element. In a load or store it is the whole address.
     fn element(&mut self, state: &mut BodyState<'t>, symbol: SymbolId) -> Option<Operand> {
         self.bump();
-        let operand = if self.token.kind == Kind::Word {
+        let operand = if self.token.kind == Kind::Word && !self.at_warp_size() {
             Operand::Element(symbol, self.register(state))
         } else {
             let index = self.integer("an index")?;

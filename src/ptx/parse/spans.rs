@@ -7,6 +7,8 @@ use crate::ptx::source::Span;
 pub struct Spans {
     /// The header's directives.
     pub header: HeaderSpans,
+    /// Each item of the module, first word to last.
+    pub items: Vec<Span>,
     /// The name of each symbol where it is declared (or first used, if it never is).
     pub symbols: Vec<Span>,
     /// Each function's parts.

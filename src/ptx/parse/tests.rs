@@ -72,7 +72,9 @@ fn operands_take_every_form() {
             "setp.eq.and.u32 %p1|%p2, %r1, 0x10, !%p3;\nmov.b64 {%r1,%r2}, %rd1;\nmov.b64 {_, %r2}, %rd1;\n\
              @!%p1 mov.u32 %r1, %tid.x;\nmov.u64 %rd1, arr+4;\nadd.f32 %f1, %f2, 0f3F800000;\nadd.f32 %f1, %f2, 1.5;\n\
              mov.u32 %r1, (1 << 4) | 3;\nmov.u32 %r1, -2147483648;\nmov.u64 %rd1, 0xFFFFFFFFFFFFFFFF;\n\
-             vadd.u32.u32.u32 %r1, %r2.b0, %r3.h1;\nmov.u32 %r1, WARP_SZ;"
+             vadd.u32.u32.u32 %r1, %r2.b0, %r3.h1;\nmov.u32 %r1, WARP_SZ;\n\
+             vmad.u32.u32.u32 %r1, -%r2, - %r3.h1, -%r3;\nmov.u32 %r1, WARP_SZ - 1;\nmov.u32 %r1, -WARP_SZ;\n\
+             mov.u32 %r1, !WARP_SZ;\nmov.u32 %r1, WARP_SZ == 32 ? 2 : 3;"
         ),
         [
             "setp.eq.and.u32 %p1|%p2, %r1, 16, !%p3",
@@ -87,6 +89,11 @@ fn operands_take_every_form() {
             "mov.u64 %rd1, 18446744073709551615",
             "vadd.u32.u32.u32 %r1, %r2.b0, %r3.h1",
             "mov.u32 %r1, WARP_SZ",
+            "vmad.u32.u32.u32 %r1, -%r2, -%r3.h1, -%r3",
+            "mov.u32 %r1, 31",
+            "mov.u32 %r1, -32",
+            "mov.u32 %r1, 0",
+            "mov.u32 %r1, 2",
         ]
     );
     assert_eq!(

@@ -20,11 +20,13 @@ mod operands;
 mod optix;
 mod order;
 mod parts;
+mod pragmas;
 mod prototypes;
 mod report;
 mod tables;
 mod textures;
 mod variables;
+mod video;
 mod width;
 
 pub use module::{SharedMemory, shared_memory};
@@ -40,6 +42,21 @@ use std::sync::Arc;
 
 /// Everything that is illegal in a parsed module, beyond what the parser has reported already.
 pub fn verify(parsed: &Parsed, text: &str) -> Vec<Diag> {
+    let mut out = code(parsed, text);
+    out.extend(asides(parsed));
+    out
+}
+
+/// What is wrong with line information and pragmas, in which functions that are otherwise the same may differ.
+pub(in crate::ptx) fn asides(parsed: &Parsed) -> Vec<Diag> {
+    let mut out = Vec::new();
+    lines::check(parsed, &mut out);
+    pragmas::check(parsed, &mut out);
+    out
+}
+
+/// What is wrong with everything else.
+pub(in crate::ptx) fn code(parsed: &Parsed, text: &str) -> Vec<Diag> {
     let environment = Environment::of(&parsed.module.header);
     let mut out = Vec::new();
     let mut opcodes = FxHashMap::default();
@@ -76,7 +93,6 @@ pub fn verify(parsed: &Parsed, text: &str) -> Vec<Diag> {
     names::check(parsed, &mut out);
     prototypes::check(parsed, &mut out);
     linkage::check(parsed, &mut out);
-    lines::check(parsed, &mut out);
     optix::check(parsed, &mut out);
     width::check(parsed, &mut out);
     out
@@ -160,6 +176,7 @@ impl Scope<'_> {
                 addresses::check(self, inst, span, out);
                 textures::check(self, inst, span, out);
                 parts::check(self, inst, span, out);
+                video::check(self, inst, span, out);
                 if !verdict.ordered {
                     order::check(self, inst, span, out);
                     verdict.ordered = true;

@@ -298,8 +298,7 @@ impl Fit<'_> {
             (OperandKind::Vec, _) => Some(usize::from(self.inst.op.lanes)),
             (_, Some(Count::Fixed(count))) => Some(usize::from(count)),
             (_, Some(Count::Times(factor, slot))) => {
-                let number: usize = self.found.chosen(slot)?.strip_prefix('x')?.parse().ok()?;
-                Some(usize::from(factor) * number)
+                Some(usize::from(factor) * usize::from(Count::number(self.found.chosen(slot)?)?))
             }
             (_, Some(Count::Shape(divisor))) => {
                 let shape = self.inst.op.mods().find(|name| name.starts_with("m64n"))?;
@@ -322,7 +321,7 @@ impl Fit<'_> {
             return Err(Complaint::Kind("`_`"));
         }
         match operand {
-            Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) => {
+            Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) | Operand::Neg(reg, _) => {
                 let Some(ty) = self.scope.reg_type(*reg) else {
                     return Ok(());
                 };
@@ -434,6 +433,7 @@ impl Fit<'_> {
             };
         }
         Complaint::Kind(match spec.kind {
+            OperandKind::Value | OperandKind::Reg if matches!(operand, Operand::Neg(..)) => "a register without `-`",
             _ if spec.pair.as_ref().is_some_and(|(_, absent)| !absent) => "a pair of destinations, `d|p`,",
             OperandKind::Value if spec.role == Role::Use => "a register or a constant",
             OperandKind::Value | OperandKind::Reg => "a register",

@@ -40,6 +40,11 @@ fn each_fault_is_found_once_and_in_its_place() {
         ("mul.wide.s32 %r1, %r2, %r3;", "ISA004@%r1"),
         ("selp.b32 %r1, %r2, %r3, %r4;", "ISA005@%r4"),
         ("setp.eq.s32 %r1, %r2, %r3;", "ISA005@%r1"),
+        ("add.s32 %r1, -%r2, %r3;", "ISA002@-%r2"),
+        ("vmad.s32.s32.s32 %r1, -%r2, %r3, -%r4;", "ISA002@-%r4"),
+        ("vmad.s32.s32.s32.po %r1, %r2, %r3, -%r4;", "ISA002@-%r4"),
+        ("vadd.s32.s32.s32 %r1.b0, %r2, %r3;", "ISA013@%r1.b0"),
+        ("vadd.s32.s32.s32.add %r1, %r2, %r3, %r4.b0;", "ISA013@%r4.b0"),
         ("@%r1 mov.u32 %r2, 1;", "ISA005@@%r1"),
         ("ld.global.v4.f32 {%f1, %f2, %f3}, [%rd1];", "ISA013@{%f1, %f2, %f3}"),
         ("cp.async.ca.shared.global [%r1], [%rd1], 12;", "ISA015@12"),
@@ -59,6 +64,23 @@ fn each_fault_is_found_once_and_in_its_place() {
     for (body, wanted) in cases {
         assert_eq!(findings("8.0", "sm_90", body), [wanted], "{body}");
     }
+}
+
+#[test]
+fn what_ptxas_ignores_is_a_warning() {
+    let levels = |pragma: &str| {
+        let text = format!(".version 9.0\n.target sm_90\n{pragma}\n.entry k() {{ {pragma} ret; }}\n");
+        let found = verify(&parse(&text), &text);
+        let told = found
+            .iter()
+            .map(|diag| format!("{} {}@{}", diag.level, diag.code.id, diag.span.start));
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(levels(".pragma \"nounroll\";"), [""; 0]);
+    assert_eq!(
+        levels(".pragma \"nounroll\", \"unroll 4\";"),
+        ["error SYN005@27", "warning SYN005@72"]
+    );
 }
 
 #[test]

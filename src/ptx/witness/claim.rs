@@ -19,7 +19,7 @@ enum Fit {
     Any,
     /// As before, or the fault is of the same code in the same function: the finding stands where an object is made.
     Object,
-    /// The fault is where the finding stands.
+    /// The fault is where the finding stands; where that is a call, at what the finding says the call executes.
     Here,
 }
 
@@ -123,7 +123,10 @@ impl Claim {
         let others = || fault.others.iter().filter_map(|other| other.site);
         let mut sites = others().chain([fault.site]);
         match fit(self.code) {
-            Fit::Here => self.here.contains(&fault.site),
+            Fit::Here => {
+                let called = self.called.contains(&fault.site.function) && self.all.contains(&fault.site);
+                called || self.here.contains(&fault.site)
+            }
             Fit::Object if self.code == fault.code.id && self.function == fault.site.function => true,
             Fit::Any | Fit::Object => {
                 sites.any(|site| self.all.contains(&site) || self.called.contains(&site.function))

@@ -15,6 +15,9 @@ use crate::ptx::ir::{FunctionKind, SymbolId};
 use crate::ptx::types::Space;
 use smallvec::SmallVec;
 
+/// Bytes that a cell may have at most.
+const WIDEST: i64 = 64;
+
 impl Machine<'_, '_> {
     pub(super) fn access(&mut self, at: usize, row: &Row, access: &Access, site: Site, who: &Who) {
         if let Arg::Symbol(symbol, by) = access.base
@@ -137,11 +140,10 @@ impl Machine<'_, '_> {
             let cells = &mut self.fibers[at].cells;
             // What overlaps in another cut is lost.
             let end = key.1 + i64::from(access.bytes);
-            let cuts = |(of, from): &(SymbolId, i64), bytes: u32| {
-                *of == key.0 && *from < end && key.1 < *from + i64::from(bytes)
-            };
-            if cells.len() < 4096 {
-                cells.retain(|place, (bytes, _)| *place == key || !cuts(place, *bytes));
+            let near = cells.range((key.0, key.1 - WIDEST)..(key.0, end));
+            let cut = near.filter(|(place, (bytes, _))| **place != key && key.1 < place.1 + i64::from(*bytes));
+            for place in cut.map(|(place, _)| *place).collect::<SmallVec<[_; 4]>>() {
+                cells.remove(&place);
             }
             let value = match cells.get(&key) {
                 Some((bytes, old)) if !whole && *bytes == access.bytes => match maybe {

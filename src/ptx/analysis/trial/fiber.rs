@@ -4,7 +4,7 @@ use super::mask::Mask;
 use super::program::Program;
 use super::value::Value;
 use crate::ptx::ir::{FuncId, SymbolId};
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Never reached: the entry runs until its threads end.
@@ -124,8 +124,8 @@ impl<'m> Frame<'m> {
     }
 }
 
-/// What a local variable or argument holds.
-pub(super) type Cells = FxHashMap<(SymbolId, i64), (u32, Value)>;
+/// What local variables and arguments hold: by variable and place, how many bytes, and their content.
+pub(super) type Cells = BTreeMap<(SymbolId, i64), (u32, Value)>;
 
 /// Threads that run in step.
 pub(super) struct Fiber<'m> {

@@ -1,6 +1,6 @@
 //! Runs a kernel's CTA: control flow, barriers, calls.
 
-use super::fiber::{Fiber, Frame, Who};
+use super::fiber::{Cells, Fiber, Frame, Who};
 use super::inputs::{Params, Setup};
 use super::log::{Log, Site};
 use super::mask::Mask;
@@ -143,7 +143,7 @@ impl<'m> Machine<'_, 'm> {
                 alive: mask,
                 waits: None,
                 again: false,
-                cells: FxHashMap::default(),
+                cells: Cells::default(),
             });
         }
         loop {

@@ -101,12 +101,20 @@ impl Mask {
     }
 
     /// The threads for which the predicate holds.
+    #[inline]
     pub fn filter(&self, holds: impl Fn(usize) -> bool) -> Self {
-        let mut found = Self::default();
-        self.iter()
-            .filter(|thread| holds(*thread))
-            .for_each(|thread| found.add(thread));
-        found
+        let mut words = self.0;
+        for (at, word) in words.iter_mut().enumerate() {
+            let mut rest = *word;
+            while rest != 0 {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                if !holds(at * 64 + bit as usize) {
+                    *word &= !(1 << bit);
+                }
+            }
+        }
+        Self(words)
     }
 }
 

@@ -233,17 +233,31 @@ impl Value {
             _ => {}
         }
         let mut values = buffer(threads);
-        let mut unknown = Mask::default();
-        for (thread, value) in values.iter_mut().enumerate() {
-            let from = if mask.has(thread) { &new } else { self };
-            match from.of(thread) {
-                Some(known) => *value = known,
-                None => unknown.add(thread),
-            }
+        self.put(&mut values);
+        for thread in mask.iter().take_while(|thread| *thread < threads) {
+            values[thread] = new.of(thread).unwrap_or(0);
         }
+        let all = Mask::first(threads as u32);
+        let unknown = self.unknown_in(&all.minus(mask)).or(&new.unknown_in(&mask.and(&all)));
         let mut result = Self::each(values, unknown);
         result.guess |= guess;
         result
+    }
+
+    /// Writes the number of each thread, zero where it is not known, to zeros.
+    fn put(&self, values: &mut [u64]) {
+        match &self.data {
+            Data::Same(value) => values.fill(*value),
+            Data::Ramp(ramp) => values
+                .iter_mut()
+                .enumerate()
+                .for_each(|(at, value)| *value = ramp.at(at)),
+            Data::Each(lanes) if lanes.values.len() == values.len() => values.copy_from_slice(&lanes.values),
+            Data::Each(_) | Data::Unset | Data::Unknown(_) => {
+                let of = |(at, value): (usize, &mut u64)| *value = self.of(at).unwrap_or(0);
+                values.iter_mut().enumerate().for_each(of);
+            }
+        }
     }
 
     /// What is known where each thread of `mask` holds one or the other.
@@ -261,7 +275,10 @@ impl Value {
             (Data::Each(a), Data::Each(b)) if Rc::ptr_eq(a, b) => return self.clone(),
             _ => {}
         }
-        let differ = mask.filter(|thread| self.of(thread).is_none() || self.of(thread) != other.of(thread));
+        let differ = match self.is_unknown() || other.is_unknown() {
+            true => *mask,
+            false => mask.filter(|thread| self.of(thread).is_none() || self.of(thread) != other.of(thread)),
+        };
         if differ.is_empty() {
             return self.clone();
         }

@@ -1,7 +1,7 @@
 //! BAR015: lanes of one warp spin for a lock that another lane of the warp holds.
 
 use super::masks::is_old;
-use crate::ptx::analysis::{Together, Unit};
+use crate::ptx::analysis::Unit;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::flow::ValueId;
 use crate::ptx::ir::{Base, InstId};
@@ -89,7 +89,7 @@ fn check(context: &Context) -> Vec<Diag> {
             let takes = row.op.base() == "atom" && (row.op.has("cas") || row.op.has("exch"));
             if takes
                 && row.guard.is_none()
-                && let Some(release) = spins(unit, inst)
+                && let Some(release) = spins(context, unit, inst)
             {
                 let level = if is_old(unit) { Level::Warning } else { Level::Info };
                 let message = "lanes of one warp spin here for a lock that one of them holds";
@@ -105,7 +105,7 @@ fn check(context: &Context) -> Vec<Diag> {
 }
 
 /// Whether several lanes leave a small loop around an attempt in different rounds; where the lock is given back.
-fn spins(unit: &Unit, inst: InstId) -> Option<InstId> {
+fn spins(context: &Context, unit: &Unit, inst: InstId) -> Option<InstId> {
     let block = unit.cfg.block_of(inst);
     let id = unit.loops.innermost(block)?;
     let (extent, exit) = unit.uniformity.loop_exit(id);
@@ -115,7 +115,7 @@ fn spins(unit: &Unit, inst: InstId) -> Option<InstId> {
     if extent != Extent::Thread || size > 12 || !depends(unit, condition(unit, exit)?, result) {
         return None;
     }
-    let company = Together::new(unit).company(unit, inst)?;
+    let company = context.lanes(unit).company(unit, inst)?;
     let several = company.threads.warps() < company.threads.len();
     // The loop's own exit parts lanes, and that is the point; anything else around it would choose one.
     let chosen = company.apart.iter().any(|apart| !unit.loops.contains(id, apart.block));

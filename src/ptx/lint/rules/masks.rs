@@ -1,15 +1,16 @@
 //! What the mask rules find and say alike: WARP001, WARP002, WARP005, WARP008 and WARP011.
 
-use crate::ptx::analysis::{Unit, Why};
+use crate::ptx::analysis::{Unit, Why, symbol_of};
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::flow::{Definition, ValueId};
 use crate::ptx::ir::{InstId, Operand};
-use crate::ptx::isa::Extent;
+use crate::ptx::isa::{Effect, Extent};
 use crate::ptx::lint::bounds::{Certainty, certainty, rests_on_unknown};
 use crate::ptx::lint::context::Context;
 use crate::ptx::lint::explain::chain;
 use crate::ptx::lint::parting::condition;
 use crate::ptx::lint::warps::{BallotFault, Kind, Mask, Site, Sites, judge_ballot, shape_note};
+use crate::ptx::types::Space;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is wrong between a mask and the lanes that come.
@@ -45,7 +46,7 @@ pub(super) struct Found<'c> {
 pub(super) fn faults<'c>(unit: &Unit, sites: &'c Sites) -> Vec<(Found<'c>, Vec<InstId>)> {
     let mut found: Vec<(Found, Vec<InstId>)> = Vec::new();
     let mut known: FxHashMap<(u32, u8, bool), usize> = FxHashMap::default();
-    for site in &sites.sites {
+    for site in sites.all() {
         let Some(fault) = fault(unit, sites, site) else {
             continue;
         };
@@ -98,8 +99,10 @@ fn fault(unit: &Unit, sites: &Sites, site: &Site) -> Option<Fault> {
         });
     }
     if let Some((thread, missing)) = site.missing(unit).filter(|_| site.company.sure) {
-        let elsewhere = elsewhere(sites, site, Some(missing));
-        return Some(elsewhere.unwrap_or(Fault::Missing(thread, missing)));
+        return match elsewhere(sites, site, Some(missing)) {
+            Some((other, split)) => parted(site, other, split),
+            None => Some(Fault::Missing(thread, missing)),
+        };
     }
     if site.company.sure
         && let Some((one, other)) = disagreement(unit, site)
@@ -125,10 +128,16 @@ fn doubtful(unit: &Unit, sites: &Sites, site: &Site) -> Option<Fault> {
         return None;
     }
     let parts = |block: &u32| {
-        condition(unit, *block).is_some_and(|value| parts_warps(unit, value, *block) && !is_rounded(unit, site, value))
+        condition(unit, *block).is_some_and(|value| {
+            let known = site.within.is_none() || !rests_on_call(unit, value);
+            known && parts_warps(unit, value, *block) && !is_rounded(unit, site, value)
+        })
     };
     if let Some(block) = site.unknown_partings().filter(parts).last() {
-        return Some(elsewhere(sites, site, None).unwrap_or(Fault::Doubtful(block)));
+        return match elsewhere(sites, site, None) {
+            Some((other, split)) => parted(site, other, split),
+            None => Some(Fault::Doubtful(block)),
+        };
     }
     let guard = unit.body.insts[site.inst.index()]
         .guard
@@ -136,6 +145,32 @@ fn doubtful(unit: &Unit, sites: &Sites, site: &Site) -> Option<Fault> {
     let value = unit.ssa.use_of(site.inst, guard.reg)?;
     let block = unit.cfg.block_of(site.inst);
     parts_warps(unit, value, block).then_some(Fault::Doubtful(block))
+}
+
+/// Whether a condition is made of what calls return. Where warp instructions are calls, lanes may have agreed on it in one.
+fn rests_on_call(unit: &Unit, condition: ValueId) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut stack = vec![condition];
+    while let Some(value) = stack.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        match unit.ssa.value(value).map(|value| value.definition) {
+            Some(Definition::Inst(inst)) => {
+                let row = &unit.body.insts[inst.index()];
+                let returned = row.op.effect == Effect::Call
+                    || row.op.space == Space::Param
+                        && symbol_of(row).is_some_and(|symbol| !unit.function().params.contains(&symbol));
+                if returned || seen.len() > 64 {
+                    return true;
+                }
+                stack.extend(unit.ssa.uses(inst));
+            }
+            Some(Definition::Phi(_)) => stack.extend(unit.ssa.phi_inputs(value)),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether a loop around the site seems to have its trip count rounded up to whole warps, and the condition asks for that bound.
@@ -147,8 +182,14 @@ fn is_rounded(unit: &Unit, site: &Site, value: ValueId) -> bool {
     rests_on_unknown(unit, value) && unit.loops.around(site.block).any(rounded)
 }
 
-/// Another instruction with the same mask that the lanes in the other arm of the nearest parting execute.
-fn elsewhere(sites: &Sites, site: &Site, missing: Option<usize>) -> Option<Fault> {
+/// What it is that lanes meet at different sites: nothing, where these are calls that execute the same instruction.
+fn parted(site: &Site, other: &Site, split: u32) -> Option<Fault> {
+    let one = site.within.is_some() && site.within == other.within;
+    (!one).then_some(Fault::Elsewhere(other.inst, split))
+}
+
+/// Another site with the same mask that the lanes in the other arm of the nearest parting execute, and where they part.
+fn elsewhere<'s>(sites: &'s Sites, site: &Site, missing: Option<usize>) -> Option<(&'s Site, u32)> {
     let Mask::Same(mask) = site.mask else { return None };
     let split = site.company.apart.last()?.block;
     let converge = sites.lanes.converge();
@@ -172,8 +213,8 @@ fn elsewhere(sites: &Sites, site: &Site, missing: Option<usize>) -> Option<Fault
         let (here, there) = (arms_of(site), arms_of(other));
         here.iter().zip(&there).all(|(here, there)| !(*here && *there))
     };
-    let other = sites.sites.iter().filter(own).find(in_other_arm)?;
-    Some(Fault::Elsewhere(other.inst, split))
+    let other = sites.all().filter(own).find(in_other_arm)?;
+    Some((other, split))
 }
 
 /// Whether a condition that is not known parts the lanes of a warp, as far as can be told: not where it counts warps,
@@ -202,7 +243,7 @@ pub(super) fn parts_warps(unit: &Unit, condition: ValueId, block: u32) -> bool {
                     counts_warps = true;
                     continue;
                 }
-                if row.op.effect == crate::ptx::isa::Effect::Pure {
+                if row.op.effect == Effect::Pure {
                     stack.extend(unit.ssa.uses(inst));
                 } else {
                     // What is loaded differs by its address, what a shuffle gives by its lane: no warp number decides.
@@ -253,7 +294,7 @@ pub(super) fn report(context: &Context, code: Code, votes: bool, wanted: impl Fn
 
 fn say(context: &Context, unit: &Unit, found: &Found, more: &[InstId], code: Code) -> Diag {
     let site = found.site;
-    let op = &unit.body.insts[site.inst.index()].op.text;
+    let op = name(context, unit, site);
     let span = context.span(unit.id, site.inst);
     let mut diag = match found.fault {
         Fault::Missing(thread, missing) => {
@@ -308,6 +349,9 @@ fn say(context: &Context, unit: &Unit, found: &Found, more: &[InstId], code: Cod
             .help("name the lanes that execute the instruction"),
         Fault::Elsewhere(other, block) => elsewhere_diag(context, unit, site, other, block, code),
     };
+    if let Some((function, inst)) = site.within {
+        diag = diag.related(context.span(function, inst), "the call executes this");
+    }
     for inst in more.iter().take(4) {
         diag = diag.related(context.span(unit.id, *inst), "the same here");
     }
@@ -320,8 +364,23 @@ fn say(context: &Context, unit: &Unit, found: &Found, more: &[InstId], code: Cod
     diag
 }
 
+/// The instruction at a site, and the function that a call executes it in.
+fn name(context: &Context, unit: &Unit, site: &Site) -> String {
+    let (function, inst) = site.within.unwrap_or((unit.id, site.inst));
+    let module = unit.module;
+    let row = context
+        .analysis
+        .unit(function)
+        .map(|unit| &unit.body.insts[inst.index()]);
+    let op = row.map_or("", |row| &*row.op.text);
+    match site.within {
+        Some(_) => format!("{op}` in `{}", module.name(module.function(function).symbol)),
+        None => op.to_owned(),
+    }
+}
+
 fn unnamed(context: &Context, unit: &Unit, site: &Site, thread: usize, code: Code) -> Diag {
-    let op = &unit.body.insts[site.inst.index()].op.text;
+    let op = name(context, unit, site);
     let mask = site.mask.of(thread).unwrap_or(0);
     let message = format!("lane {} executes `{op}` and is not in its mask {mask:#x}", thread % 32);
     let sure = unit.shape.threads().is_some() || thread.is_multiple_of(32) || mask.count_ones() != mask.trailing_ones();

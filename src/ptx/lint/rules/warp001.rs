@@ -23,6 +23,9 @@ another instruction: the result is undefined, and the warp may hang. Together th
 does not have. Where it is not known which lanes come, a full mask under a branch that parts lanes is a warning;
 a mask that is the ballot of the very predicate of the branch is right and not reported, and one from before a further branch is a warning.
 
+A call is looked at like the instruction itself where the function executes it on its only way from the entry, be the mask its own or a
+parameter: debug builds make calls of `__shfl_sync` and its kin.
+
 Fails:
 ```ptx
 .version 8.0

@@ -3,12 +3,14 @@
 //! The common ground of the WARP rules and of BAR012.
 
 mod ballot;
+mod called;
 mod mask;
 mod poison;
 mod rolled;
 mod shuffle;
 
 pub(super) use ballot::{Fault as BallotFault, judge as judge_ballot};
+pub(super) use called::{Callees, reaching};
 pub(super) use mask::Mask;
 pub(super) use poison::{Cause, Leak, leaks};
 pub(super) use shuffle::{Mode, Shuffle};
@@ -46,6 +48,8 @@ pub(super) struct Site {
     pub(super) mask: Mask,
     /// Who executes it.
     pub(super) company: Company,
+    /// The instruction itself, where this is a call of a function that executes it.
+    pub(super) within: Option<(FuncId, InstId)>,
 }
 
 /// The sites of a function.
@@ -56,6 +60,15 @@ pub(super) struct Sites {
     pub(super) lanes: Rc<Together>,
     /// The sites, in textual order.
     pub(super) sites: Vec<Site>,
+    /// Calls of functions that execute such instructions, in textual order.
+    pub(super) calls: Vec<Site>,
+}
+
+impl Sites {
+    /// The sites and the calls.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Site> {
+        self.sites.iter().chain(&self.calls)
+    }
 }
 
 /// Whether the function has any.
@@ -63,9 +76,14 @@ pub(super) fn is_site(inst: &crate::ptx::ir::Inst) -> bool {
     inst.op.effect == Effect::Warp || (inst.op.effect != Effect::Barrier && is_joint(inst))
 }
 
-/// Finds the sites of a function.
-pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Together>) -> Option<Sites> {
-    if !unit.body.insts.iter().any(is_site) {
+/// Finds the sites of a function. `calls` gives those that its calls are.
+pub(super) fn find<'u, 'm: 'u>(
+    unit: &'u Unit<'m>,
+    lanes: impl Fn() -> Rc<Together>,
+    calls: impl FnOnce(&Together) -> Vec<Site>,
+    has_calls: bool,
+) -> Option<Sites> {
+    if !has_calls && !unit.body.insts.iter().any(is_site) {
         return None;
     }
     let lanes = lanes();
@@ -75,14 +93,7 @@ pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Together>) -> Option<Site
         let Some(company) = lanes.company(unit, inst) else {
             continue;
         };
-        let kind = match row.op.base() {
-            _ if row.op.effect != Effect::Warp => Kind::Aligned,
-            "shfl" => Kind::Shuffle,
-            "bar" => Kind::Sync,
-            "activemask" => Kind::Active,
-            "vote" | "match" | "redux" | "elect" => Kind::Vote,
-            _ => Kind::Aligned,
-        };
+        let kind = kind_of(row);
         let mask = match (kind, mask_operand(row)) {
             (Kind::Shuffle | Kind::Sync | Kind::Vote, Some(operand)) => resolver.operand(inst, operand),
             _ => Mask::Absent,
@@ -93,13 +104,28 @@ pub(super) fn find(unit: &Unit, lanes: impl Fn() -> Rc<Together>) -> Option<Site
             kind,
             mask,
             company,
+            within: None,
         });
     }
+    drop(resolver);
+    let calls = if has_calls { calls(&lanes) } else { Vec::new() };
     Some(Sites {
         function: unit.id,
         lanes,
         sites,
+        calls,
     })
+}
+
+fn kind_of(row: &crate::ptx::ir::Inst) -> Kind {
+    match row.op.base() {
+        _ if row.op.effect != Effect::Warp => Kind::Aligned,
+        "shfl" => Kind::Shuffle,
+        "bar" => Kind::Sync,
+        "activemask" => Kind::Active,
+        "vote" | "match" | "redux" | "elect" => Kind::Vote,
+        _ => Kind::Aligned,
+    }
 }
 
 /// The operand that names lanes: the last one of a `.sync` instruction.

@@ -43,7 +43,7 @@ impl Decoder<'_> {
     /// The declared type of a register.
     pub(super) fn declared(&self, operand: &Operand) -> Option<Type> {
         match operand {
-            Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) => {
+            Operand::Reg(reg) | Operand::Not(reg) | Operand::Part(reg, _) | Operand::Neg(reg, _) => {
                 self.body.regs.get(reg.index()).map(|decl| decl.ty)
             }
             _ => None,

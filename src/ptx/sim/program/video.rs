@@ -54,6 +54,8 @@ impl Decoder<'_> {
     fn selected(&mut self, inst: &Inst, at: usize) -> Result<(Slot, Option<String>), Refused> {
         match self.operand(inst, at)? {
             Operand::Part(reg, component) => Ok((self.register(*reg, 0)?, Some(component.to_string()))),
+            // Who takes negated operands asks for that by itself.
+            Operand::Neg(reg, component) => Ok((self.register(*reg, 0)?, component.map(|part| part.to_string()))),
             _ if at == 0 => Ok((self.dest(inst, Type::U32)?, None)),
             _ => Ok((self.arg(inst, at, Type::U32)?, None)),
         }
@@ -94,14 +96,15 @@ impl Decoder<'_> {
         let [_, a_signed, b_signed] = signs(inst).ok_or("its types")?;
         let d = self.dest(inst, Type::U32)?;
         let ((a, a_part), (b, b_part)) = (self.part(inst, 1)?, self.part(inst, 2)?);
-        let c = self.arg(inst, 3, Type::U32)?;
+        let (c, _) = self.selected(inst, 3)?;
+        let negated = |at: usize| matches!(inst.operands.get(at), Some(Operand::Neg(..)));
         let mad = VideoMad {
             a_signed,
             b_signed,
             a: a_part,
             b: b_part,
-            negate_product: false,
-            negate_c: false,
+            negate_product: negated(1) != negated(2),
+            negate_c: negated(3),
             plus_one: inst.op.has("po"),
             shift: match () {
                 () if inst.op.has("shr7") => 7,
