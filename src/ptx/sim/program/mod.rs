@@ -22,6 +22,7 @@ mod matrix;
 mod memory;
 mod moves;
 mod operand;
+mod sources;
 mod stack;
 mod tensor;
 mod tensor_memory;
@@ -38,6 +39,7 @@ pub use matrix::{Bytes, Fragments, Matrix, Rows, Scaled, Tile};
 pub use memory::SpaceOp;
 
 pub use operand::ALWAYS;
+pub use sources::{Lanes, Sources};
 pub use stack::Stack;
 pub use tensor::{Replace, Tensor, Way};
 pub use tensor_memory::{Left, TensorCopy, TensorKind, TensorMemory, TensorProduct, TensorScales, TensorShape};
@@ -281,6 +283,8 @@ pub enum Together {
         a: Slot,
         b: Slot,
         c: Slot,
+        /// What is known of `b` and `c`.
+        known: Lanes,
     },
     /// Any, all, uni (`None`), or with `ballot` the mask.
     Vote {
