@@ -305,6 +305,7 @@ pub(super) fn finish(subject: &Subject, kernel: &str, findings: Vec<crate::ptx::
         fingerprints,
         witnesses: Vec::new(),
         origins: Origins::new(parsed),
+        launch: lint::Launch::default(),
         baseline: None,
         original: None,
         repaired: 0,

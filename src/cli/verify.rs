@@ -1,5 +1,6 @@
 //! `ptxgen verify`: holds kernels to their contracts.
 
+mod findings;
 mod table;
 
 use super::fragment::HeaderArgs;
@@ -11,7 +12,7 @@ use crate::kernels::contract::judge::{self, Proof, Settings};
 use crate::kernels::contract::{self, Contract, plan, reference::Shape};
 use crate::kernels::{self, Values, spec};
 use crate::ptx::parse;
-use crate::ptx::sim::{Fault, Watch};
+use crate::ptx::sim::Watch;
 use crate::ptx::source::Source;
 use crate::ptx::target::Target;
 use anyhow::{Context, anyhow, bail};
@@ -94,6 +95,8 @@ pub struct Args {
 /// A contract with the texts that it is tried on, one for each shape.
 struct Case {
     contract: Contract,
+    /// The contract's text.
+    written: Source,
     subjects: Vec<Subject>,
 }
 
@@ -133,7 +136,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         unreadable: Vec::new(),
     };
     for (case, proof) in &tried {
-        report.files.extend(findings(case, proof)?);
+        report.files.extend(findings::faults(case, proof));
     }
     let table = table::human(&tried, &settings);
     match args.format {
@@ -141,6 +144,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Format::Human | Format::Short if report.files.is_empty() => output::print(&table)?,
         Format::Human | Format::Short => output::print(&(report.render(args.format)? + &table))?,
         Format::Sarif | Format::Github => {
+            for (case, proof) in &tried {
+                report.files.extend(findings::claims(case, proof));
+                report.unreadable.extend(findings::untried(case, proof));
+            }
             output::print(&report.render(args.format)?)?;
             output::note(table.trim_end());
         }
@@ -180,30 +187,6 @@ impl Case {
             None => String::new(),
         }
     }
-}
-
-/// Faults as findings in the texts that have them.
-fn findings(case: &Case, proof: &Proof) -> anyhow::Result<Vec<super::report::Linted>> {
-    let mut files = Vec::new();
-    for (nth, subject) in case.subjects.iter().enumerate() {
-        let mut faults: Vec<Fault> = Vec::new();
-        for (at, fault) in &proof.faults {
-            // One text may stand for all shapes: what is wrong in several of them is told once.
-            let is_here = at.shape == nth || case.subjects.len() == 1;
-            if is_here && !faults.iter().any(|known| known.repeats(fault)) {
-                let mut fault = fault.clone();
-                fault
-                    .notes
-                    .push(format!("the case: {}", judge::label(&case.contract, at)));
-                faults.push(fault);
-            }
-        }
-        if let Some(first) = faults.first() {
-            let found = run::faults::findings(subject, &faults);
-            files.extend(run::finish(subject, &first.kernel, found).files);
-        }
-    }
-    Ok(files)
 }
 
 /// A bar on a terminal.
@@ -275,6 +258,10 @@ fn apply(args: &Args, contract: &mut Contract) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn source(name: String, text: impl Into<String>) -> anyhow::Result<Source> {
+    Source::new(name, text).map_err(|len| anyhow!("a text of {len} bytes is too long"))
+}
+
 /// A contract of a kernel here: its text is emitted for each shape, and read again as anybody would.
 fn own(
     contract: Contract,
@@ -287,11 +274,18 @@ fn own(
         let values = plan::values(kernel, shape).map_err(|error| anyhow!(error))?;
         let emitted = kernel.emit(&values, target.unwrap_or(kernels::DEFAULT_TARGET), ptx)?;
         let name = format!("{} ({})", kernel.name, judge::shape_label(shape));
-        let source = Source::new(name, emitted.text()).map_err(|len| anyhow!("a text of {len} bytes is too long"))?;
+        let source = source(name, emitted.text())?;
         let parsed = parse::parse(source.text());
         subjects.push(Subject { source, parsed });
     }
-    Ok(Case { contract, subjects })
+    let text = contract::OWN.iter().find(|(name, _)| *name == kernel.name);
+    let text = text.map_or("", |(_, text)| *text);
+    let written = source(format!("specs/contracts/{}.yaml", kernel.name), text)?;
+    Ok(Case {
+        contract,
+        written,
+        subjects,
+    })
 }
 
 /// Somebody's kernel with its contract.
@@ -306,10 +300,12 @@ fn foreign(args: &Args, file: &Path, path: &Path) -> anyhow::Result<Result<Vec<C
         Err(error) => return Ok(Err(error.render(&name, &text))),
     };
     apply(args, &mut contract)?;
+    let written = source(path.display().to_string(), text)?;
     let header = HeaderArgs::of(args.target);
     Ok(run::read(file, &header, args.format)?.map(|subject| {
         vec![Case {
             contract,
+            written,
             subjects: vec![subject],
         }]
     }))

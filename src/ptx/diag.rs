@@ -255,6 +255,7 @@ pub mod codes {
         RUN001 "trap" "A thread executes `trap`.";
         RUN002 "assertion-failed" "An assertion of the kernel does not hold.";
         RUN003 "order-dependent-result" "What a kernel computes depends on the order in which its threads run.";
+        RUN004 "broken-claim" "A kernel breaks a claim of its contract.";
         DIA001 "optix-program" "Functions that OptiX provides: the module is for its compiler, not for ptxas.";
     }
 }

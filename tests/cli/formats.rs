@@ -16,7 +16,7 @@ const FILES: [&str; 6] = [
     "tests/fixtures/none.ptx",
 ];
 
-fn public_schema() -> Value {
+pub fn public_schema() -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sarif/sarif-schema-2.1.0.json");
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }

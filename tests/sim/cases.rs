@@ -51,7 +51,7 @@ fn found(text: &str, grid: [u32; 3], block: [u32; 3], schedule: u64) -> Result<B
             .unwrap();
         match size {
             8 => Arg::Buffer(Buffer {
-                bytes: vec![0; 1 << 16],
+                bytes: vec![0; 1 << 16].into(),
                 ..Buffer::default()
             }),
             size => Arg::Bytes(64u64.to_le_bytes().into_iter().take(size as usize).collect()),

@@ -72,7 +72,7 @@ fn run(text: &str) -> Option<Stop> {
         dynamic_shared: 0,
         args: vec![
             Arg::Buffer(Buffer {
-                bytes: memory(),
+                bytes: memory().into(),
                 ..Buffer::default()
             }),
             Arg::Bytes(vec![1, 0, 0, 0]),

@@ -46,10 +46,10 @@ fn number(text: &str) -> u64 {
 
 fn arg(text: &str) -> Arg {
     let (kind, value) = text.split_once('=').unwrap();
-    let buffer = |bytes, unwritten| {
+    let buffer = |bytes: Vec<u8>, unwritten| {
         Arg::Buffer(Buffer {
             name: String::new(),
-            bytes,
+            bytes: bytes.into(),
             unwritten,
         })
     };

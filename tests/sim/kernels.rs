@@ -33,7 +33,7 @@ fn run(emitted: &Emitted, input: impl Fn(&str, usize) -> Vec<u8>, schedule: u64)
             let is_input = *role == Role::Input;
             Arg::Buffer(Buffer {
                 name: arg.name.into(),
-                bytes: if is_input { input(arg.name, len) } else { vec![0; len] },
+                bytes: if is_input { input(arg.name, len) } else { vec![0; len] }.into(),
                 unwritten: !is_input,
             })
         }

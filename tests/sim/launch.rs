@@ -12,7 +12,7 @@ pub fn launch(text: &str, threads: u32, buffers: Vec<Vec<u8>>) -> Result<Vec<Vec
     let args = buffers.into_iter().map(|bytes| {
         Arg::Buffer(Buffer {
             name: String::new(),
-            bytes,
+            bytes: bytes.into(),
             unwritten: false,
         })
     });
@@ -31,6 +31,6 @@ pub fn launch(text: &str, threads: u32, buffers: Vec<Vec<u8>>) -> Result<Vec<Vec
         .buffers
         .into_iter()
         .flatten()
-        .map(|buffer| buffer.bytes)
+        .map(|buffer| buffer.bytes.into_vec())
         .collect())
 }

@@ -21,7 +21,7 @@ fn run(text: &str, args: Vec<Arg>) -> Result<Vec<Vec<u8>>, String> {
             .buffers
             .into_iter()
             .flatten()
-            .map(|buffer| buffer.bytes)
+            .map(|buffer| buffer.bytes.into_vec())
             .collect()),
     }
 }
@@ -29,7 +29,7 @@ fn run(text: &str, args: Vec<Arg>) -> Result<Vec<Vec<u8>>, String> {
 fn buffer(bytes: Vec<u8>) -> Buffer {
     Buffer {
         name: String::new(),
-        bytes,
+        bytes: bytes.into(),
         unwritten: false,
     }
 }

@@ -37,7 +37,7 @@ fn dims(value: &Value) -> [u32; 3] {
 fn buffer(name: &str, bytes: Vec<u8>) -> Arg {
     Arg::Buffer(Buffer {
         name: name.into(),
-        bytes,
+        bytes: bytes.into(),
         unwritten: false,
     })
 }

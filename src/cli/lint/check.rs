@@ -163,6 +163,7 @@ impl Version {
             fingerprints,
             witnesses,
             origins,
+            launch: job.settings.options.launch.clone(),
             baseline: job.settings.baseline.clone(),
             original,
             repaired: self.repaired,

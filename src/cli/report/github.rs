@@ -23,7 +23,7 @@ pub(super) fn render(run: &Run) -> String {
     }
     for unreadable in &run.unreadable {
         let (file, message) = (property(&unreadable.file), data(&unreadable.message));
-        let _ = writeln!(out, "::error file={file},title=not linted::{message}");
+        let _ = writeln!(out, "::error file={file},title=not checked::{message}");
     }
     out
 }
@@ -111,7 +111,7 @@ mod tests {
             "::error file=t.ptx,line=1,endLine=1,col=2,endColumn=3,title=TST001 test-finding::100%25, a::b%0Aline 2: r%0Ahelp: h\n\
              ::notice file=t.ptx,line=1,endLine=2,title=TST001 test-finding::m\n\
              ::warning file=t.ptx,line=2,col=1,title=not analysed::`k`: an indirect call\n\
-             ::error file=a%2Cb%3Ac.ptx,title=not linted::no such file\n"
+             ::error file=a%2Cb%3Ac.ptx,title=not checked::no such file\n"
         );
     }
 }

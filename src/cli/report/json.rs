@@ -1,7 +1,7 @@
 //! The JSON report, schema version 1. Names are fixed: a change of meaning needs a new version number.
 
 use super::statistics::{self, Count};
-use super::{Linted, Run, witness};
+use super::{Linted, Run, launches, witness};
 use crate::ptx::diag::{Applicability, Diag, Fix, Related};
 use crate::ptx::lint::{self, Fingerprint, KernelStatus};
 use crate::ptx::source::{Position, Source, Span};
@@ -14,6 +14,9 @@ struct Document<'a> {
     findings: Vec<Finding<'a>>,
     kernels: Vec<Kernel<'a>>,
     errors: Vec<Failure<'a>>,
+    /// What was said of launches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    launches: Vec<launches::Object<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<Vec<Count>>,
 }
@@ -155,6 +158,7 @@ pub(super) fn render(run: &Run, with_statistics: bool) -> serde_json::Result<Str
         findings: run.files.iter().flat_map(findings).collect(),
         kernels: run.files.iter().flat_map(kernels).collect(),
         errors: errors.collect(),
+        launches: launches::objects(run),
         statistics: with_statistics.then(|| statistics::counts(run)),
     })?;
     text.push('\n');

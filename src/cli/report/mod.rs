@@ -3,6 +3,7 @@
 mod github;
 mod human;
 mod json;
+mod launches;
 mod sarif;
 mod statistics;
 mod witness;
@@ -11,7 +12,7 @@ use super::Outcome;
 use super::input::Unreadable;
 use super::output::printable;
 use crate::ptx::diag::{Applicability, Diag, Level};
-use crate::ptx::lint::{Fingerprint, KernelStatus, Origin, Origins, Report};
+use crate::ptx::lint::{Fingerprint, KernelStatus, Launch, Origin, Origins, Report};
 use crate::ptx::source::{Source, Span};
 use crate::ptx::witness::Search;
 use std::borrow::Cow;
@@ -50,6 +51,8 @@ pub struct Linted {
     pub witnesses: Vec<Option<Search>>,
     /// The lines that the text was compiled from, where it tells.
     pub origins: Origins,
+    /// What was said of the launch.
+    pub launch: Launch,
     /// Where findings that are known are kept.
     pub baseline: Option<PathBuf>,
     /// The text before repairs, if there were any.
@@ -283,6 +286,7 @@ mod tests {
             fingerprints: (0..).take(findings.len()).map(print).collect(),
             witnesses: Vec::new(),
             origins: Origins::default(),
+            launch: Launch::default(),
             report: Report {
                 findings,
                 ..Report::default()

@@ -2,7 +2,7 @@
 
 mod model;
 
-use super::{Linted, Run, witness};
+use super::{Linted, Run, launches, witness};
 use crate::cli::explain;
 use crate::ptx::diag::{Code, Diag, Edit, Level};
 use crate::ptx::lint::{Entry, Fingerprint, KernelStatus, catalogue};
@@ -34,6 +34,9 @@ pub(super) fn render(run: &Run) -> serde_json::Result<String> {
             invocations: [Invocation {
                 execution_successful: run.unreadable.is_empty(),
                 tool_execution_notifications: notifications,
+                properties: Some(launches::objects(run))
+                    .filter(|launches| !launches.is_empty())
+                    .map(|launches| InvocationProperties { launches }),
             }],
             column_kind: "unicodeCodePoints",
             results,

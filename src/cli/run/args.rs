@@ -96,7 +96,7 @@ impl ArgSpec {
         };
         Ok(Arg::Buffer(Buffer {
             name: String::new(),
-            bytes,
+            bytes: bytes.into(),
             unwritten: matches!(self.what, What::Unwritten(_)),
         }))
     }
@@ -297,7 +297,7 @@ mod tests {
     fn bytes(text: &str) -> Vec<u8> {
         match ArgSpec::read(text).unwrap().make().unwrap() {
             Arg::Bytes(bytes) => bytes,
-            Arg::Buffer(buffer) | Arg::TensorMap(_, Data::Own(buffer)) => buffer.bytes,
+            Arg::Buffer(buffer) | Arg::TensorMap(_, Data::Own(buffer)) => buffer.bytes.into_vec(),
             Arg::TensorMap(..) => Vec::new(),
         }
     }

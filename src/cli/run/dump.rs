@@ -42,7 +42,7 @@ impl Out {
         let npy = self.path.extension().is_some_and(|ending| ending == "npy");
         let bytes = match npy {
             true => super::npy::array(&buffer.bytes, self.spot.ty.unwrap_or(Type::U8)),
-            false => buffer.bytes.clone(),
+            false => buffer.bytes.to_vec(),
         };
         output::write_bytes(&self.path, &bytes)
     }

@@ -85,7 +85,7 @@ fn difference(first: &Outcome, other: &Outcome) -> impl Iterator<Item = (usize, 
     let pairs = first.buffers.iter().zip(&other.buffers).enumerate();
     pairs.filter_map(|(at, (mine, theirs))| {
         let (mine, theirs) = (mine.as_ref()?, theirs.as_ref()?);
-        let mut bytes = mine.bytes.iter().zip(&theirs.bytes);
+        let mut bytes = mine.bytes.iter().zip(&*theirs.bytes);
         Some((at, bytes.position(|(mine, theirs)| mine != theirs)?))
     })
 }

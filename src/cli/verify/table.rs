@@ -33,7 +33,7 @@ pub fn outcome(_: &Case, proof: &Proof) -> Outcome {
 }
 
 /// What stopped a case, with the place.
-fn stops(case: &Case, proof: &Proof) -> Vec<String> {
+pub fn stops(case: &Case, proof: &Proof) -> Vec<String> {
     let explained = proof.stops.iter().map(|(shape, label, stopped)| {
         let why = match (case.subject(*shape), &stopped.stop) {
             (Some(subject), stop @ (Stop::Unsupported { .. } | Stop::Limit(_))) => faults::explain(subject, stop),
@@ -47,7 +47,7 @@ fn stops(case: &Case, proof: &Proof) -> Vec<String> {
 }
 
 /// Stores that go elsewhere, or those that could not be followed.
-fn strays(case: &Case, proof: &Proof, certain: bool) -> Vec<String> {
+pub fn strays(case: &Case, proof: &Proof, certain: bool) -> Vec<String> {
     let strays = proof.strays.iter().filter(|stray| stray.certain == certain);
     let text = |stray: &Stray| {
         let Stray { function, inst, .. } = *stray;
@@ -56,7 +56,8 @@ fn strays(case: &Case, proof: &Proof, certain: bool) -> Vec<String> {
     strays.map(text).collect()
 }
 
-fn number(value: f64) -> String {
+/// An error in few digits.
+pub fn number(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
         value => format!("{value:.1e}"),

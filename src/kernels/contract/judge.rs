@@ -365,7 +365,7 @@ fn try_case(contract: &Contract, bench: &Bench<'_>, case: &Case, settings: &Sett
 fn difference(plan: &Plan, one: &Trial, other: &Trial, seed: u64) -> Option<String> {
     let outputs = outputs(plan);
     let mut places = outputs.filter_map(|at| {
-        let mut pairs = one.buffers[at].iter().zip(&other.buffers[at]);
+        let mut pairs = one.buffers[at].iter().zip(&*other.buffers[at]);
         let byte = pairs.position(|(one, other)| one != other)?;
         let buffer = &plan.buffers[at];
         let place = buffer.place(byte / buffer.ty.bytes() as usize);

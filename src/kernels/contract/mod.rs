@@ -19,6 +19,7 @@ pub mod trial;
 pub use read::read;
 
 use super::KernelInfo;
+use crate::ptx::source::Span;
 use crate::ptx::types::Type;
 use expr::Expr;
 use family::Family;
@@ -29,6 +30,8 @@ use reference::{Reference, Shape};
 pub struct Contract {
     /// Its name.
     pub name: String,
+    /// Where its name stands in the file.
+    pub at: Span,
     /// The kernel of ours that it is about.
     pub kernel: Option<&'static KernelInfo>,
     /// What it computes.
@@ -123,6 +126,8 @@ pub struct Claim {
     pub id: String,
     /// What is promised, in words.
     pub says: String,
+    /// Where its name stands in the contract; where the contract's own name does, for what every contract promises.
+    pub at: Span,
     /// What is looked at.
     pub check: Check,
 }
@@ -258,6 +263,7 @@ impl Contract {
                 self.claims.push(Claim {
                     id: property.word().to_owned(),
                     says: property.says().to_owned(),
+                    at: self.at,
                     check: Check::Holds(*property),
                 });
             }

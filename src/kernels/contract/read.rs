@@ -9,6 +9,7 @@ use super::{
 };
 use crate::kernels::spec::yaml::{self, Node, Spanned, YamlError};
 use crate::kernels::{KERNELS, KernelInfo, Value};
+use crate::ptx::source::Span;
 use crate::ptx::types::Type;
 
 type Entries = Vec<(Spanned<String>, Spanned<Node>)>;
@@ -22,7 +23,8 @@ pub fn read(text: &str) -> Result<Contract, YamlError> {
     as_written(&mut root, text);
     let mut map = Map::new("a contract", root, KEYS)?;
     let kernel = map.optional("kernel").map(|node| kernel(&node)).transpose()?;
-    let (name, reference) = (word(&map.required("contract")?)?, map.required("reference")?);
+    let named = map.required("contract")?;
+    let (name, reference) = (word(&named)?, map.required("reference")?);
     let reference = find_reference(&reference)?;
     let expression = map.optional("expression").map(|node| expr(&node)).transpose()?;
     match (&expression, reference.name == ELEMENTWISE) {
@@ -75,6 +77,7 @@ pub fn read(text: &str) -> Result<Contract, YamlError> {
         .collect::<Result<_, _>>()?;
     let mut contract = Contract {
         name,
+        at: span(&named),
         kernel,
         reference,
         expression,
@@ -425,6 +428,14 @@ fn tolerance(node: &Spanned<Node>, shapes: &[Shape]) -> Result<Expr, YamlError> 
     Ok(tolerance)
 }
 
+/// Where a node stands in the text.
+fn span(node: &Spanned<Node>) -> Span {
+    let at = node.referenced.span();
+    let byte = |at: Option<u64>| at.and_then(|at| u32::try_from(at).ok()).unwrap_or(0);
+    let start = byte(at.byte_offset());
+    Span::new(start, start + byte(at.byte_len()))
+}
+
 fn claim(node: Spanned<Node>, reference: &Reference, shapes: &[Shape]) -> Result<Claim, YamlError> {
     let keys = &[
         "claim",
@@ -436,7 +447,8 @@ fn claim(node: Spanned<Node>, reference: &Reference, shapes: &[Shape]) -> Result
         "relative_to",
     ];
     let mut map = Map::new("a claim", node, keys)?;
-    let id = word(&map.required("claim")?)?;
+    let named = map.required("claim")?;
+    let (id, at) = (word(&named)?, span(&named));
     let says = map.optional("says").map(|node| word(&node)).transpose()?;
     if let Some(node) = map.optional("holds") {
         let property = one_of(&node, "property", Property::ALL, Property::word)?;
@@ -448,18 +460,19 @@ fn claim(node: Spanned<Node>, reference: &Reference, shapes: &[Shape]) -> Result
         return Ok(Claim {
             id,
             says,
+            at,
             check: Check::Holds(property),
         });
     }
     let output = map.required("output")?;
-    let at = output.referenced;
+    let place = output.referenced;
     let output = word(&output)?;
     let is_output = |operand: &super::reference::Operand| operand.name == output;
     let is_known = reference.outputs.iter().any(is_output) || (reference.name == ELEMENTWISE && output == "out");
     if !is_known {
         return Err(YamlError::new(
             format!("`{}` has no output `{output}`", reference.name),
-            at,
+            place,
         ));
     }
     let against = match map.optional("against") {
@@ -487,5 +500,5 @@ fn claim(node: Spanned<Node>, reference: &Reference, shapes: &[Shape]) -> Result
         tolerance,
         relative_to,
     });
-    Ok(Claim { id, says, check })
+    Ok(Claim { id, says, at, check })
 }

@@ -49,7 +49,7 @@ fn run(name: &str, shape: &Shape, input: &dyn Fn(&str) -> Vec<f64>) -> Result<Ve
     let buffers = &bench.plan.buffers;
     let inputs: Vec<_> = buffers
         .iter()
-        .map(|buffer| (buffer.role == super::Role::In).then(|| encode(&input(&buffer.name), buffer.ty)))
+        .map(|buffer| (buffer.role == super::Role::In).then(|| encode(&input(&buffer.name), buffer.ty).into()))
         .collect();
     let trial = bench
         .run(&inputs, &Options::default())

@@ -9,7 +9,7 @@ use crate::ptx::diag::Level;
 use crate::ptx::ir::Module;
 use crate::ptx::num::convert::Convert;
 use crate::ptx::sim::program::Program;
-use crate::ptx::sim::{self, Fault, Options, Stop, Stopped};
+use crate::ptx::sim::{self, Bytes, Fault, Options, Stop, Stopped};
 use crate::ptx::types::{Kind as TypeKind, Type};
 
 /// A module, decoded for the launches of a plan.
@@ -26,7 +26,7 @@ pub struct Bench<'m> {
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The buffers afterwards.
-    pub buffers: Vec<Vec<u8>>,
+    pub buffers: Vec<Bytes>,
     /// How often each of their bytes was stored to.
     pub stores: Vec<Vec<u8>>,
     /// What is wrong.
@@ -40,7 +40,7 @@ pub struct Inputs {
     /// By operand.
     pub named: Named,
     /// By buffer.
-    pub bytes: Vec<Option<Vec<u8>>>,
+    pub bytes: Vec<Option<Bytes>>,
 }
 
 impl<'m> Bench<'m> {
@@ -71,12 +71,12 @@ impl<'m> Bench<'m> {
     ///
     /// # Errors
     /// If one of them stops.
-    pub fn run(&self, inputs: &[Option<Vec<u8>>], options: &Options) -> Result<Trial, Stopped> {
+    pub fn run(&self, inputs: &[Option<Bytes>], options: &Options) -> Result<Trial, Stopped> {
         let buffers = self.plan.buffers.iter().zip(inputs);
         let mut trial = Trial {
             // What nobody writes is not a number.
             buffers: buffers
-                .map(|(buffer, bytes)| bytes.clone().unwrap_or_else(|| vec![0xff; buffer.bytes()]))
+                .map(|(buffer, bytes)| bytes.clone().unwrap_or_else(|| vec![0xff; buffer.bytes()].into()))
                 .collect(),
             stores: self.plan.buffers.iter().map(|buffer| vec![0; buffer.bytes()]).collect(),
             faults: Vec::new(),
@@ -92,7 +92,7 @@ impl<'m> Bench<'m> {
         &self,
         launch: &Launch,
         program: &Program,
-        inputs: &[Option<Vec<u8>>],
+        inputs: &[Option<Bytes>],
         options: &Options,
         trial: &mut Trial,
     ) -> Result<(), Stopped> {
@@ -145,14 +145,19 @@ impl<'m> Bench<'m> {
 
     /// Takes over what was stored.
     fn take(&self, at: usize, written: &sim::Written, trial: &mut Trial) {
+        if written.stores.iter().all(|more| *more == 0) {
+            return;
+        }
         let stores = trial.stores[at].iter_mut().zip(&written.stores);
-        let bytes = trial.buffers[at].iter_mut().zip(&written.bytes);
+        let bytes = trial.buffers[at].iter_mut().zip(&*written.bytes);
         for ((stores, more), (byte, now)) in stores.zip(bytes) {
             if *more > 0 {
                 *byte = *now;
                 *stores = stores.saturating_add(*more);
             }
         }
+        let bytes = std::mem::take(&mut trial.buffers[at]);
+        trial.buffers[at] = bytes.into_common();
     }
 }
 
@@ -253,7 +258,7 @@ impl Inputs {
     fn put(&mut self, at: usize, buffer: &Buffer, values: &[f64]) {
         let bytes = encode(values, buffer.ty);
         self.named.insert(buffer.operand.clone(), decode(&bytes, buffer.ty));
-        self.bytes[at] = Some(bytes);
+        self.bytes[at] = Some(bytes.into());
     }
 }
 

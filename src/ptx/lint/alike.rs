@@ -6,7 +6,7 @@
 
 use crate::ptx::analysis::{Call, Callee, Renaming, Twins};
 use crate::ptx::diag::{Diag, Edit, Fix, Related};
-use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Label, Module};
+use crate::ptx::ir::{Body, FuncId, Function, FunctionKind, Label, Module, SymbolId};
 use crate::ptx::parse::{FunctionSpans, HeaderSpans, Parsed, Spans};
 use crate::ptx::source::{Lines, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -267,6 +267,8 @@ struct Mover<'a> {
     to: &'a FunctionSpans,
     /// Words that are not the same in both.
     words: Vec<(&'a str, &'a str)>,
+    /// Where variables and labels are declared that the first names, and where those that stand in their place are.
+    declared: Vec<(Span, Span)>,
     /// Where lines start, once that is asked for.
     lines: &'a OnceCell<Lines>,
 }
@@ -290,11 +292,17 @@ impl<'a> Mover<'a> {
         );
         words.sort_unstable();
         words.dedup();
+        let functions = &parsed.spans.functions;
+        let (from, to) = (functions.get(twin.first.index())?, functions.get(twin.id.index())?);
+        let symbol = |id: SymbolId| parsed.spans.symbols.get(id.index()).copied();
+        let symbols = twin.renaming.symbols().map(|(a, b)| Some((symbol(a)?, symbol(b)?)));
+        let labels = from.labels.iter().copied().zip(to.labels.iter().copied());
         Some(Self {
             text,
-            from: parsed.spans.functions.get(twin.first.index())?,
-            to: parsed.spans.functions.get(twin.id.index())?,
+            from,
+            to,
             words,
+            declared: symbols.flatten().chain(labels).collect(),
             lines,
         })
     }
@@ -337,10 +345,13 @@ impl<'a> Mover<'a> {
         })
     }
 
-    /// The same place in the other function: within an instruction, or its name.
+    /// The same place in the other function: within an instruction, its name, or where something is declared.
     fn span(&self, span: Span) -> Option<Span> {
         if span == self.from.name {
             return Some(self.to.name);
+        }
+        if let Some((_, to)) = self.declared.iter().find(|(from, _)| *from == span) {
+            return Some(*to);
         }
         let at = self
             .from

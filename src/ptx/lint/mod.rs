@@ -15,6 +15,8 @@ mod explain;
 mod fingerprint;
 mod fix;
 mod fold;
+mod gathers;
+mod helpers;
 mod idioms;
 mod mbarriers;
 mod memory;
@@ -35,6 +37,7 @@ mod trail;
 mod trials;
 mod warps;
 mod wide;
+mod widths;
 
 pub use catalogue::{Entry, GROUPS, MERGED, Merged, catalogue, merged};
 pub use fingerprint::{Fingerprint, fingerprints};
@@ -56,7 +59,7 @@ use std::sync::Arc;
 use suppress::{Judge, Suppressions};
 
 /// What is known of the launch beside what the text says; `.reqntid` in the text wins over `block`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Launch {
     /// Threads of a CTA in x, y, z.
     pub block: Option<[u32; 3]>,

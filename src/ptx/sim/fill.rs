@@ -50,20 +50,26 @@ impl Fill {
             Fill::Zero(_) => Some(vec![0; len]),
             Fill::Random { ty, count, seed } => {
                 let mut state = seed;
-                let is_float = ty.kind() == Kind::Float;
-                let draw = |_| match (split_mix(&mut state), is_float) {
-                    (drawn, true) => from_f64(ty, (drawn >> 11) as f64 / (1u64 << 52) as f64 - 1.0),
-                    (drawn, false) => Some(drawn),
-                };
-                collect(ty, len, (0..count).map(draw))
+                let float = from_f64(ty);
+                let drawn = (0..count).map(|_| split_mix(&mut state));
+                match ty.kind() {
+                    Kind::Float => collect(
+                        ty,
+                        len,
+                        drawn.map(|drawn| float((drawn >> 11) as f64 / (1u64 << 52) as f64 - 1.0)),
+                    ),
+                    _ => collect(ty, len, drawn.map(Some)),
+                }
             }
             Fill::Cycle { ty, count, below } => {
-                let is_float = ty.kind() == Kind::Float;
-                let number = |number: u64| match is_float {
-                    true => from_f64(ty, number as f64),
-                    false => Some(number),
+                let float = from_f64(ty);
+                let number = |number: u64| match ty.kind() {
+                    Kind::Float => float(number as f64),
+                    _ => Some(number),
                 };
-                let once = collect(ty, len, (0..below.clamp(1, count.max(1))).map(number))?;
+                let numbers = below.clamp(1, count.max(1));
+                let once = usize::try_from(numbers).ok()?.checked_mul(ty.bytes() as usize)?;
+                let once = collect(ty, once, (0..numbers).map(number))?;
                 Some(once.into_iter().cycle().take(len).collect())
             }
         }
@@ -81,15 +87,33 @@ impl fmt::Display for Fill {
     }
 }
 
-fn from_f64(ty: Type, value: f64) -> Option<u64> {
-    Convert::new(ty, Type::F64).apply(value.to_bits())
+/// A value as a number of a type.
+fn from_f64(ty: Type) -> impl Fn(f64) -> Option<u64> {
+    let convert = Convert::new(ty, Type::F64);
+    move |value: f64| match ty {
+        // The machine's own conversion gives what any gives, and buffers have millions of these.
+        Type::F32 if !value.is_nan() => Some(u64::from((value as f32).to_bits())),
+        _ => convert.apply(value.to_bits()),
+    }
 }
 
+/// The low bytes of numbers, one behind the other.
 fn collect(ty: Type, len: usize, numbers: impl Iterator<Item = Option<u64>>) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(len);
-    for number in numbers {
-        bytes.extend(number?.to_le_bytes().into_iter().take(ty.bytes() as usize));
+    fn lay<const SIZE: usize>(bytes: &mut [u8], mut numbers: impl Iterator<Item = Option<u64>>) -> Option<()> {
+        for place in bytes.as_chunks_mut::<SIZE>().0 {
+            let number = numbers.next()??.to_le_bytes();
+            place.copy_from_slice(number.get(..SIZE)?);
+        }
+        Some(())
     }
+    let mut bytes = vec![0; len];
+    match ty.bytes() {
+        1 => lay::<1>(&mut bytes, numbers),
+        2 => lay::<2>(&mut bytes, numbers),
+        4 => lay::<4>(&mut bytes, numbers),
+        8 => lay::<8>(&mut bytes, numbers),
+        _ => None,
+    }?;
     Some(bytes)
 }
 

@@ -106,6 +106,15 @@ impl File {
         }
     }
 
+    /// Gives all lanes the same.
+    pub fn fill(&mut self, slot: Slot, value: u64) {
+        match slot {
+            Slot::Word(at) => self.words[at as usize] = [value as u32; LANES],
+            Slot::Long(at) | Slot::Quad(at) => self.longs[at as usize] = [value; LANES],
+            Slot::Pred(..) => self.set_pred(slot, u32::MAX, if value & 1 == 1 { u32::MAX } else { 0 }),
+        }
+    }
+
     /// Writes a lane with up to 128 bits.
     #[inline(always)]
     pub fn write_wide(&mut self, slot: Slot, lane: usize, value: u128) {

@@ -20,6 +20,7 @@ mod watch;
 
 pub use fault::{Fault, Party, Site, Stray, Thread};
 pub use fill::Fill;
+pub use memory::Bytes;
 pub use parts::{Part, count as parts};
 pub use precision::{Jump, Precision, Worst};
 pub use stats::{Count, Stats, Step};
@@ -70,7 +71,7 @@ pub struct Buffer {
     /// What people call it.
     pub name: String,
     /// What it holds at first.
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     /// Whether reading it before it is written is a fault; then `bytes` only gives its length.
     pub unwritten: bool,
 }
@@ -172,7 +173,7 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// What it holds.
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     /// How often each byte was stored to, up to 255; empty where that was not asked for.
     pub stores: Vec<u8>,
 }
@@ -437,7 +438,7 @@ fn world(kernel: &str, program: &Program, launch: &Launch) -> Result<World, Stop
                     false => {
                         let buffer = Buffer {
                             name: format!("the tensor map of {}", spec.name),
-                            bytes: object,
+                            bytes: object.into(),
                             unwritten: false,
                         };
                         short(room.add(&buffer, &spec.name)?)
@@ -448,7 +449,14 @@ fn world(kernel: &str, program: &Program, launch: &Launch) -> Result<World, Stop
         put_param(&mut params, spec, &bytes)?;
     }
     let Room { global, buffers, .. } = room;
-    Ok(World::new(kernel, program, launch, global, buffers, Block::new(params)))
+    Ok(World::new(
+        kernel,
+        program,
+        launch,
+        global,
+        buffers,
+        Block::new(Bytes::own(params)),
+    ))
 }
 
 /// Global memory as it fills with the buffers of a launch.

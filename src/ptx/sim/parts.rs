@@ -198,7 +198,7 @@ mod tests {
             block: [1, 1, 1],
             dynamic_shared: 0,
             args: vec![Arg::Buffer(Buffer {
-                bytes: vec![7; 32],
+                bytes: vec![7; 32].into(),
                 ..Buffer::default()
             })],
             options: Options::default(),
@@ -213,7 +213,11 @@ mod tests {
         };
         let outcome = join(&program, &launch, vec![part(0), part(1)])?;
         assert_eq!(outcome.stats.warp_instructions % 4, 0);
-        outcome.buffers.into_iter().next()?.map(|written| written.bytes)
+        outcome
+            .buffers
+            .into_iter()
+            .next()?
+            .map(|written| written.bytes.into_vec())
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::ptx::ir::{Body, FuncId, Function, Module, Operand, Symbol, SymbolId, 
 use crate::ptx::isa::Extent;
 use crate::ptx::lint::{self, Launch};
 use crate::ptx::num::convert::Convert;
-use crate::ptx::sim::{Arg, Buffer, Fill, Launch as Run, Options};
+use crate::ptx::sim::{Arg, Buffer, Bytes, Fill, Launch as Run, Options};
 use crate::ptx::types::{Kind, Space, Type};
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -115,7 +115,7 @@ impl Launched {
                 Value::Bytes(bytes) => Arg::Bytes(bytes.clone()),
                 Value::Buffer(fill) => Arg::Buffer(Buffer {
                     name: String::new(),
-                    bytes: buffers.of(*fill)?.to_vec(),
+                    bytes: buffers.of(*fill)?,
                     unwritten: false,
                 }),
             })
@@ -137,11 +137,11 @@ impl Launched {
 
 /// What buffers hold, each made once.
 #[derive(Default)]
-pub(super) struct Buffers(FxHashMap<Fill, Option<Rc<[u8]>>>);
+pub(super) struct Buffers(FxHashMap<Fill, Option<Bytes>>);
 
 impl Buffers {
-    fn of(&mut self, fill: Fill) -> Option<Rc<[u8]>> {
-        let make = || fill.bytes().map(Rc::from);
+    fn of(&mut self, fill: Fill) -> Option<Bytes> {
+        let make = || fill.bytes().map(Bytes::from);
         self.0.entry(fill).or_insert_with(make).clone()
     }
 }

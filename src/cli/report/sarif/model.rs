@@ -1,6 +1,6 @@
 //! The objects of SARIF that the report uses, by their names in the standard.
 
-use crate::cli::report::witness::Object;
+use crate::cli::report::{launches, witness::Object};
 use serde::Serialize;
 
 /// Where the standard's own schema is.
@@ -70,6 +70,13 @@ pub(super) struct Properties {
 pub(super) struct Invocation<'a> {
     pub(super) execution_successful: bool,
     pub(super) tool_execution_notifications: Vec<Notification<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) properties: Option<InvocationProperties<'a>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct InvocationProperties<'a> {
+    pub(super) launches: Vec<launches::Object<'a>>,
 }
 
 #[derive(Serialize)]

@@ -1,9 +1,10 @@
 //! Loads and stores: where the addresses of a warp lead, whether they may, and the data.
 
-use super::super::lanes::{LANES, Longs, Slot, lanes, map1, put, same};
+use super::super::lanes::{LANES, Longs, Slot, lanes, map1, put};
 use super::super::memory::Visit;
 use super::super::program::{Access, Extend};
 use super::locate::View;
+use super::shape::Shape;
 use super::state::{BlockId, Ctx};
 
 /// An access that was found in order, for one lane.
@@ -37,30 +38,6 @@ fn address(ctx: &Ctx, access: &Access, lane: usize) -> u64 {
         Slot::Pred(..) => 0,
         _ => base.wrapping_add(access.offset),
     }
-}
-
-/// The lanes next to each other whose accesses lie next to each other: how many, from which lane on. One for none.
-#[inline(always)]
-fn adjacent(addresses: &Longs, mask: u32, size: u64) -> Option<(usize, usize)> {
-    if mask == u32::MAX {
-        let mut off = 0;
-        for lane in 1..LANES {
-            off |= addresses[lane].wrapping_sub(addresses[lane - 1]) ^ size;
-        }
-        return (off == 0).then_some((0, LANES));
-    }
-    let first = mask.trailing_zeros() as usize & 31;
-    let run = mask >> first;
-    if run & run.wrapping_add(1) != 0 {
-        return None;
-    }
-    let base = addresses[first].wrapping_sub(size * first as u64);
-    let mut off = 0;
-    for (lane, address) in addresses.iter().enumerate() {
-        let step = address ^ base.wrapping_add(size * lane as u64);
-        off |= if mask >> lane & 1 != 0 { step } else { 0 };
-    }
-    (off == 0).then_some((first, run.count_ones() as usize))
 }
 
 /// Whether accesses side by side lie in the view, aligned.
@@ -109,26 +86,26 @@ pub fn load_fixed(ctx: &mut Ctx, at: u32, mask: u32, pc: u32) {
 pub fn load(ctx: &mut Ctx, at: u32, mask: u32, pc: u32) {
     let program = ctx.program;
     let access = &program.accesses[at as usize];
-    let addresses = addresses(ctx, access);
     let size = u64::from(access.bytes) * access.regs.len() as u64;
     if ctx.world.stats.is_profiled() {
-        ctx.measure(access.space, &addresses, mask, size, pc);
+        ctx.measure(access.space, &addresses(ctx, access), mask, size, pc);
     }
-    let first = mask.trailing_zeros() as usize & 31;
-    let view = ctx.locate(access.space, addresses[first]);
+    let first = address(ctx, access, mask.trailing_zeros() as usize & 31);
+    let view = ctx.locate(access.space, first);
     if let Some(view) = view
         && is_plain(access, &view)
     {
-        if same(&addresses, first, mask) {
-            if is_inside(addresses[first], &view, size, 1) {
-                return load_same(ctx, access, addresses[first], mask, pc, &view);
+        match ctx.shape(access, mask, size) {
+            Shape::Same if is_inside(first, &view, size, 1) => {
+                return load_same(ctx, access, first, mask, pc, &view);
             }
-        } else if let Some(run) = adjacent(&addresses, mask, size)
-            && is_inside(addresses[run.0], &view, size, run.1)
-        {
-            return load_run(ctx, access, &addresses, mask, pc, &view, run);
+            Shape::Run(lane, count) if is_inside(first, &view, size, count) => {
+                return load_run(ctx, access, first, mask, pc, &view, (lane, count));
+            }
+            _ => {}
         }
     }
+    let addresses = addresses(ctx, access);
     match view {
         Some(view) if view.owner.is_none() && all_inside(&addresses, mask, &view, size) => {
             load_each(ctx, access, &addresses, mask, pc, &view, size);
@@ -145,10 +122,10 @@ fn is_plain(access: &Access, view: &View) -> bool {
 
 /// Lanes side by side read bytes side by side.
 #[inline(always)]
-fn load_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, view: &View, run: (usize, usize)) {
+fn load_run(ctx: &mut Ctx, access: &Access, first: u64, mask: u32, pc: u32, view: &View, run: (usize, usize)) {
     let (lane, count) = run;
     let size = access.bytes as usize * access.regs.len();
-    let from = (view.at + (addresses[lane] - view.base)) as usize;
+    let from = (view.at + (first - view.base)) as usize;
     let tag = ctx.tag(lane);
     let checks = ctx.world.options.checks;
     let Some(block) = ctx.block(view.block) else { return };
@@ -159,12 +136,13 @@ fn load_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u3
     };
     let stale = access.read_only && checks.races && block.shadow.is_stored(from, size * count);
     if stale {
-        ctx.stale(lane, addresses[lane], pc);
+        ctx.stale(lane, first, pc);
     }
     if !written {
         for lane in lanes(mask) {
-            let at = (view.at + (addresses[lane] - view.base)) as usize;
-            ctx.check_written(access, view.block, at, size, lane, addresses[lane], pc);
+            let address = address(ctx, access, lane);
+            let at = (view.at + (address - view.base)) as usize;
+            ctx.check_written(access, view.block, at, size, lane, address, pc);
         }
     }
     if !suspects.is_empty() {
@@ -173,7 +151,8 @@ fn load_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u3
     if access.bytes == 4 || access.bytes == 8 {
         gather_run(ctx, access, view.block, from, run);
     } else {
-        gather(ctx, access, mask, view, addresses);
+        let addresses = addresses(ctx, access);
+        gather(ctx, access, mask, view, &addresses);
     }
 }
 
@@ -304,7 +283,7 @@ fn gather(ctx: &mut Ctx, access: &Access, mask: u32, view: &View, addresses: &Lo
         BlockId::Local => Some(&ctx.warp.local),
     };
     let Some(block) = block else { return };
-    let bytes = block.bytes.as_slice();
+    let bytes = &*block.bytes;
     let place = |lane: usize, element: usize| {
         (view.at + view.stride * lane as u64 + addresses[lane].wrapping_sub(view.base)) as usize
             + element * access.bytes as usize
@@ -428,43 +407,50 @@ fn load_odd(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u3
 pub fn store(ctx: &mut Ctx, at: u32, mask: u32, pc: u32) {
     let program = ctx.program;
     let access = &program.accesses[at as usize];
-    let addresses = addresses(ctx, access);
     let size = u64::from(access.bytes) * access.regs.len() as u64;
     if ctx.world.stats.is_profiled() {
-        ctx.measure(access.space, &addresses, mask, size, pc);
+        ctx.measure(access.space, &addresses(ctx, access), mask, size, pc);
     }
-    let first = mask.trailing_zeros() as usize & 31;
-    let view = ctx.locate(access.space, addresses[first]);
+    let lane = mask.trailing_zeros() as usize & 31;
+    let first = address(ctx, access, lane);
+    let view = ctx.locate(access.space, first);
     if let Some(view) = view
         && is_plain(access, &view)
         && ctx.may_write(access.space, view.block)
-        && let Some(run) = adjacent(&addresses, mask, size)
-        && is_inside(addresses[run.0], &view, size, run.1)
     {
-        return store_run(ctx, access, &addresses, mask, pc, &view, run);
+        let run = match ctx.shape(access, mask, size) {
+            Shape::Run(lane, count) => Some((lane, count)),
+            Shape::Same if mask.is_power_of_two() => Some((lane, 1)),
+            _ => None,
+        };
+        if let Some(run) = run.filter(|run| is_inside(first, &view, size, run.1)) {
+            return store_run(ctx, access, first, mask, pc, &view, run);
+        }
     }
+    let addresses = addresses(ctx, access);
     store_odd(ctx, access, &addresses, mask, pc, size);
 }
 
 #[inline(always)]
-fn store_run(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, pc: u32, view: &View, run: (usize, usize)) {
+fn store_run(ctx: &mut Ctx, access: &Access, first: u64, mask: u32, pc: u32, view: &View, run: (usize, usize)) {
     let (lane, count) = run;
     let size = access.bytes as usize * access.regs.len();
-    let to = (view.at + (addresses[lane] - view.base)) as usize;
+    let to = (view.at + (first - view.base)) as usize;
     let tag = ctx.tag(lane);
     let races = ctx.world.options.checks.races;
     let Some(block) = ctx.block(view.block) else { return };
     if races {
         let suspects = block.shadow.visit(Visit::Write, to, size, count, tag, pc);
         if !suspects.is_empty() {
-            let same = same_values(ctx, access, addresses, mask, view);
+            let same = same_values(ctx, access, mask, view);
             ctx.judge(&suspects, view.block, Visit::Write, pc, same);
         }
     }
     if access.bytes == 4 {
         scatter_run(ctx, access, view.block, to, run);
     } else {
-        scatter(ctx, access, addresses, mask, view);
+        let addresses = addresses(ctx, access);
+        scatter(ctx, access, &addresses, mask, view);
     }
     if let Some(block) = ctx.block(view.block) {
         block.mark(to, size * count);
@@ -505,9 +491,9 @@ fn scatter_run(ctx: &mut Ctx, access: &Access, block: BlockId, to: usize, (lane,
 
 /// Whether the lanes write what is there already.
 #[cold]
-fn same_values(ctx: &mut Ctx, access: &Access, addresses: &Longs, mask: u32, view: &View) -> bool {
+fn same_values(ctx: &mut Ctx, access: &Access, mask: u32, view: &View) -> bool {
     lanes(mask).all(|lane| {
-        let at = (view.at + (addresses[lane] - view.base)) as usize;
+        let at = (view.at + (address(ctx, access, lane) - view.base)) as usize;
         ctx.holds_already(access, Spot { block: view.block, at }, lane)
     })
 }

@@ -56,6 +56,7 @@ impl Ctx<'_> {
             bar.last = Some((pc, thread));
             bar.known.join(&released);
             self.hall.touched |= 1 << id;
+            self.hall.entered |= 1 << id;
             return self.go_on(split, split.mask);
         }
         let bar = &mut self.hall.bars[id as usize];
@@ -63,6 +64,7 @@ impl Ctx<'_> {
         bar.last = Some((pc, thread));
         bar.came += threads;
         self.hall.touched |= 1 << id;
+        self.hall.entered |= 1 << id;
         self.warp.splits.push(Split {
             wait: Wait::Barrier(id as u8),
             ..split
@@ -116,12 +118,12 @@ fn waiting(warps: &[Warp], id: u8) -> u32 {
 
 /// Lets go whoever waits at a barrier that is full. Whether there was one.
 pub fn settle(program: &Program, world: &mut World, hall: &mut Hall, warps: &mut [Warp]) -> bool {
-    let touched = std::mem::take(&mut hall.touched);
+    let touched = std::mem::take(&mut hall.touched) & hall.entered;
     let mut any = false;
-    for id in 0..16u8 {
+    for id in lanes(touched).map(|id| id as u8) {
         let bar = &hall.bars[id as usize];
         // Nobody need be counted where too few have come.
-        if touched >> id & 1 == 0 || bar.came == 0 || bar.came < bar.count.unwrap_or(hall.live) {
+        if bar.came == 0 || bar.came < bar.count.unwrap_or(hall.live) {
             continue;
         }
         let wait = waiting(warps, id);

@@ -13,12 +13,7 @@ pub fn check(program: &Program, world: &mut World, hall: &Hall, warps: &[Warp], 
         if warp.live == 0 {
             absent_warp(program, world, hall, warps, warp, id);
         }
-        let here: Vec<&Split> = warp
-            .splits
-            .iter()
-            .filter(|split| split.wait == Wait::Barrier(id))
-            .collect();
-        for split in &here {
+        for split in warp.splits.iter().filter(|split| split.wait == Wait::Barrier(id)) {
             let Some(barrier) = barrier_at(program, split.pc).filter(|barrier| barrier.aligned) else {
                 continue;
             };

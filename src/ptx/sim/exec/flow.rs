@@ -32,14 +32,20 @@ impl Ctx<'_> {
 
     /// Runs one split until something happens. Whether there was one.
     fn step(&mut self) -> bool {
-        if !self.warp.splits.iter().any(|split| split.wait == Wait::Ready) {
-            for split in &mut self.warp.splits {
-                if split.wait == Wait::Resting {
-                    split.wait = Wait::Ready;
+        // Most warps are one split.
+        let next = match self.warp.splits.as_mut_slice() {
+            [] => return false,
+            [only] => match only.wait {
+                Wait::Barrier(_) | Wait::Cluster => return false,
+                Wait::Ready | Wait::Resting => {
+                    only.wait = Wait::Ready;
+                    Some(0)
                 }
-            }
-        }
-        let Some(at) = self.next() else {
+                Wait::Together | Wait::Mbarrier => None,
+            },
+            _ => self.next(),
+        };
+        let Some(at) = next else {
             return self.come_together() || self.wake();
         };
         let split = self.warp.splits.swap_remove(at);
@@ -150,11 +156,15 @@ impl Ctx<'_> {
     }
 
     /// The split to run: the deepest in calls, then the lowest in the code.
-    fn next(&self) -> Option<usize> {
-        let splits = &self.warp.splits;
-        if let [only] = splits.as_slice() {
-            return (only.wait == Wait::Ready).then_some(0);
+    fn next(&mut self) -> Option<usize> {
+        if !self.warp.splits.iter().any(|split| split.wait == Wait::Ready) {
+            for split in &mut self.warp.splits {
+                if split.wait == Wait::Resting {
+                    split.wait = Wait::Ready;
+                }
+            }
         }
+        let splits = &self.warp.splits;
         let ready = splits.iter().enumerate().filter(|(_, split)| split.wait == Wait::Ready);
         let depth = |split: &Split| {
             self.warp

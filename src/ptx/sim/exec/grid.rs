@@ -1,6 +1,6 @@
 //! The grid: CTAs one after another, or in turns where one waits for another; warps in turns.
 
-use super::super::lanes::File;
+use super::super::lanes::{File, lanes};
 use super::super::memory::Block;
 use super::super::program::Program;
 use super::super::{Limit, Stop};
@@ -198,9 +198,11 @@ fn build(program: &Program, world: &mut World, block: [u32; 3]) -> Cta {
             live: threads,
             block,
             touched: 0,
+            entered: 0,
             peers: Vec::new(),
             fenced: Default::default(),
             tensors: Tensors::default(),
+            specials: Vec::new(),
             rank: 0,
             cluster_known: Known::default(),
             cluster_over: Known::default(),
@@ -219,8 +221,9 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
     hall.cta = cta;
     hall.epoch = 0;
     hall.bars.resize(16, Bar::default());
-    let used = hall.bars.iter_mut().filter(|bar| bar.last.is_some());
-    used.for_each(|bar| *bar = Bar::default());
+    for id in lanes(std::mem::take(&mut hall.entered)) {
+        hall.bars[id] = Bar::default();
+    }
     hall.live = hall.block.iter().product();
     hall.touched = 0;
     hall.fenced = Default::default();
@@ -283,7 +286,10 @@ fn renew(program: &Program, world: &mut World, fresh: &mut Cta, (cta, number): (
             hall,
             warp,
         };
-        ctx.set_specials(fresh_built);
+        if fresh_built {
+            ctx.set_lasting();
+        }
+        ctx.set_specials();
     }
 }
 
@@ -339,10 +345,11 @@ fn round(program: &Program, world: &mut World, cta: &mut Cta, dice: &mut Dice, r
     let count = warps.len() as u32;
     let first = if random { dice.roll(count) } else { 0 };
     let mut progress = false;
-    for nth in 0..count {
-        let at = ((first + nth) % count) as usize;
+    for at in (first..count).chain(0..first) {
         let slices = if random { 1 + dice.roll(8) } else { SLICES };
-        let Some(warp) = warps.get_mut(at) else { continue };
+        let Some(warp) = warps.get_mut(at as usize) else {
+            continue;
+        };
         if warp.live == 0 {
             continue;
         }

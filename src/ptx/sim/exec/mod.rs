@@ -26,6 +26,7 @@ mod precision;
 mod print;
 mod proxy;
 mod race;
+mod shape;
 mod shuffle;
 mod special;
 mod stack;

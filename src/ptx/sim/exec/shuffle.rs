@@ -2,7 +2,7 @@
 
 use super::super::fault::{Fault, codes};
 use super::super::lanes::{LANES, Slot, Words, lanes, map1, put};
-use super::super::program::{Shuffle, Together};
+use super::super::program::{Lanes, Shuffle, Sources, Together};
 use super::state::{Ctx, Split};
 use crate::ptx::diag::Level;
 
@@ -41,42 +41,24 @@ impl pulp::WithSimd for Choice<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> Chosen {
-        match self.mode {
-            Shuffle::Up => {
-                self.choose(|own, b, most, _, _| (own.wrapping_sub(b), own as i32 - b as i32 >= most as i32))
-            }
-            Shuffle::Down => self.choose(|own, b, most, _, _| (own + b, own + b <= most)),
-            Shuffle::Bfly => self.choose(|own, b, most, _, _| (own ^ b, own ^ b <= most)),
-            Shuffle::Idx => self.choose(|_, b, most, least, segment| {
-                let from = least | (b & !segment);
-                (from, from <= most)
-            }),
-        }
+        let Sources { from, inside } = Sources::of(self.mode, self.b, self.c);
+        choose(&from, inside, self.values, self.came)
     }
 }
 
-impl Choice<'_> {
-    /// For one mode: `f(own lane, b, highest lane, lowest lane, segment)`.
-    #[inline(always)]
-    fn choose(self, f: impl Fn(u32, u32, u32, u32, u32) -> (u32, bool)) -> Chosen {
-        let mut from = [0; LANES];
-        let mut inside = 0;
-        for (lane, from) in from.iter_mut().enumerate() {
-            let (own, b, c) = (lane as u32, self.b[lane] & 31, self.c[lane]);
-            let (clamp, segment) = (c & 31, c >> 8 & 31);
-            let least = own & segment;
-            let (there, fits) = f(own, b, least | (clamp & !segment), least, segment);
-            *from = if fits { there & 31 } else { own };
-            inside |= u32::from(fits) << lane;
+/// Of each lane the value of the one that it reads, by its number modulo 32.
+#[inline(always)]
+fn choose(from: &Words, inside: u32, values: &Words, came: u32) -> Chosen {
+    let mut absent = 0;
+    if came != u32::MAX {
+        for (lane, from) in from.iter().enumerate() {
+            absent |= (!came >> (from & 31) & 1) << lane;
         }
-        let values = map1(&from, |from| self.values[from as usize & 31]);
-        let mut absent = 0;
-        if self.came != u32::MAX {
-            for (lane, from) in from.iter().enumerate() {
-                absent |= (!self.came >> (from & 31) & 1) << lane;
-            }
-        }
-        Chosen { values, inside, absent }
+    }
+    Chosen {
+        values: map1(from, |from| values[from as usize & 31]),
+        inside,
+        absent,
     }
 }
 
@@ -113,6 +95,7 @@ impl Ctx<'_> {
             a,
             b,
             c,
+            ref known,
         } = *what
         else {
             return;
@@ -138,7 +121,11 @@ impl Ctx<'_> {
             let from = arch.dispatch(choice(&LANE_NUMBERS)).values;
             self.foresee_shuffle(&from, a, d, split.mask)
         });
-        let chosen = arch.dispatch(choice(values));
+        let chosen = match known {
+            Lanes::Fixed(sources) => choose(&sources.from, sources.inside, values, came),
+            Lanes::Any => choose(b_row, u32::MAX, values, came),
+            Lanes::Unknown => arch.dispatch(choice(values)),
+        };
         self.take(split, (d, valid), came, chosen);
         if let Some(foreseen) = foreseen {
             self.follow(split.pc, foreseen);

@@ -2,28 +2,50 @@
 
 use super::super::lanes::{Slot, lanes};
 use super::super::program::Program;
+use super::access;
 use super::state::{Ctx, Split};
 use crate::ptx::ir::Special;
 use crate::ptx::isa::Extent;
 use crate::ptx::types::Space;
 
 impl Ctx<'_> {
-    /// Fills the special registers that do not change while a thread runs; not `all`, those that CTAs have their own of.
-    pub fn set_specials(&mut self, all: bool) {
+    /// Fills the rows that do not change while the warp is there: special registers, and parameters of the kernel.
+    pub fn set_lasting(&mut self) {
         let program: &Program = self.program;
         for (special, slot) in &program.specials {
-            if !all && special.info().extent != Extent::Cta {
+            // All lanes have the same of what is not the thread's own.
+            if special.info().extent != Extent::Thread {
+                self.warp.file.fill(*slot, self.special(*special, 0));
                 continue;
             }
-            // All lanes have the same of what is not the thread's own.
-            let same = special.info().extent != Extent::Thread;
-            let mut value = self.special(*special, 0);
             for lane in 0..32 {
-                if !same {
-                    value = self.special(*special, lane);
-                }
+                let value = self.special(*special, lane);
                 self.warp.file.write(*slot, lane, value);
             }
+        }
+        for given in &program.given {
+            let value = self.world.params.load(given.at, given.access.bytes as usize);
+            let value = access::fill(&given.access, value, given.slot);
+            self.warp.file.fill(given.slot, value as u64);
+        }
+    }
+
+    /// Fills the special registers that CTAs have their own of.
+    pub fn set_specials(&mut self) {
+        let program: &Program = self.program;
+        if self.warp.index == 0 {
+            let mut values = std::mem::take(&mut self.hall.specials);
+            values.clear();
+            values.extend(
+                program
+                    .cta_specials
+                    .iter()
+                    .map(|(special, _)| self.special(*special, 0)),
+            );
+            self.hall.specials = values;
+        }
+        for ((_, slot), value) in program.cta_specials.iter().zip(&self.hall.specials) {
+            self.warp.file.fill(*slot, *value);
         }
     }
 

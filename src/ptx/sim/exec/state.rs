@@ -145,12 +145,16 @@ pub struct Hall {
     pub block: [u32; 3],
     /// Barriers some wait has been entered at since anybody looked.
     pub touched: u32,
+    /// Barriers that anybody has come to.
+    pub entered: u32,
     /// The shared memory of the CTAs of its cluster, by rank.
     pub peers: Vec<usize>,
     /// What came before a fence between the proxies, of shared and of global memory.
     pub fenced: [Fenced; 2],
     /// Its tensor memory.
     pub tensors: Tensors,
+    /// What its special registers hold.
+    pub specials: Vec<u64>,
     /// Its rank in the cluster.
     pub rank: u32,
     /// What those who arrived at the cluster barrier know.

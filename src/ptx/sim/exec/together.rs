@@ -213,12 +213,7 @@ impl Ctx<'_> {
         match party.what {
             Together::Sync => {}
             Together::Shuffle {
-                mode,
-                d,
-                valid,
-                a: _,
-                b,
-                c,
+                mode, d, valid, b, c, ..
             } => {
                 let values = map1(values, |value| value as u32);
                 self.shuffle(party.split, *mode, (*d, *valid), (*b, *c), &values, came);

@@ -1,13 +1,13 @@
 //! A piece of memory: bytes, which of them have been written, and who touched them.
 
 use super::super::lanes::lanes;
-use super::{LINE, Shadow};
+use super::{Bytes, LINE, Shadow};
 
 /// Memory without holes.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// The bytes.
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     /// One bit a byte; `None` where all of it has been written.
     written: Option<Vec<u64>>,
     /// Who touched it.
@@ -21,7 +21,7 @@ const POISON: u8 = 0xA5;
 
 impl Block {
     /// Memory that holds these bytes.
-    pub fn new(bytes: Vec<u8>) -> Self {
+    pub fn new(bytes: Bytes) -> Self {
         Block {
             shadow: Shadow::new(bytes.len()),
             written: None,
@@ -34,19 +34,21 @@ impl Block {
     pub fn unwritten(len: usize) -> Self {
         Block {
             written: Some(vec![0; len / 64 + 2]),
-            ..Block::new(vec![POISON; len])
+            ..Block::new(Bytes::own(vec![POISON; len]))
         }
     }
 
     /// What parts of a run have made of one block, each on its own, if none has touched what another one has stored:
     /// bytes, and how often each was stored to.
-    pub fn join(mut parts: Vec<&mut Block>) -> Option<(Vec<u8>, Vec<u8>)> {
+    pub fn join(mut parts: Vec<&mut Block>) -> Option<(Bytes, Vec<u8>)> {
+        let is_untouched = parts.iter().all(|part| part.shadow.is_all_read());
         let mut shadows: Vec<&mut Shadow> = parts.iter_mut().map(|part| &mut part.shadow).collect();
         let grain = Shadow::align(&mut shadows);
         let (first, others) = parts.split_first_mut()?;
         let mut bytes = std::mem::take(&mut first.bytes);
         let mut stores = first.stores.take().unwrap_or_default();
-        for line in 0..first.shadow.lines() {
+        let lines = if is_untouched { 0 } else { first.shadow.lines() };
+        for line in 0..lines {
             let (mut stored, mut read) = first.shadow.visited(line);
             for other in others.iter() {
                 let (theirs, seen) = other.shadow.visited(line);
@@ -54,12 +56,16 @@ impl Block {
                     return None;
                 }
                 (stored, read) = (stored | theirs, read | seen);
-                for granule in lanes(theirs) {
-                    let at = (line * LINE + granule) * grain;
-                    let range = at..(at + grain).min(bytes.len());
+                let mut take = |first: usize, count: usize| {
+                    let at = (line * LINE + first) * grain;
+                    let range = at..(at + count * grain).min(bytes.len());
                     if let (Some(to), Some(from)) = (bytes.get_mut(range.clone()), other.bytes.get(range)) {
                         to.copy_from_slice(from);
                     }
+                };
+                match theirs {
+                    u32::MAX => take(0, LINE),
+                    some => lanes(some).for_each(|granule| take(granule, 1)),
                 }
             }
         }
@@ -92,6 +98,11 @@ impl Block {
         let Some(written) = &self.written else { return true };
         if len <= 64 {
             let (word, bit) = (at / 64, at % 64);
+            // What is aligned lies in one word.
+            if bit + len < 64 {
+                let want = (1 << len) - 1;
+                return written.get(word).is_some_and(|bits| bits >> bit & want == want);
+            }
             let (Some(low), Some(high)) = (written.get(word), written.get(word + 1)) else {
                 return false;
             };

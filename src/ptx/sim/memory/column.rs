@@ -261,6 +261,15 @@ impl Column {
         }
     }
 
+    /// Who visited a granule of a line that has cells.
+    #[inline(always)]
+    fn tag(&self, line: usize, nth: usize) -> Option<u64> {
+        match self.line(line)? {
+            Line::Cells(place) => self.cells.get(place)?.tags.get(nth).copied(),
+            Line::Whole { .. } => None,
+        }
+    }
+
     /// Who visited a granule, and by which instruction.
     pub fn at(&self, granule: usize) -> (u64, u32) {
         let (line, nth) = (granule / LINE, granule % LINE);
@@ -278,6 +287,7 @@ impl Column {
     }
 
     /// Which granules of a line anybody has visited.
+    #[inline]
     pub fn visited(&self, line: usize) -> u32 {
         match self.line(line) {
             None | Some(Line::Whole { tag: 0, .. }) => 0,
@@ -388,9 +398,16 @@ pub fn note_reader(first: &mut Column, second: &mut Column, part: Part, order: O
     if fine {
         tags.fill(mine);
         pcs.fill(pc);
-    } else {
-        crowd_cells(first, second, part, order, pc);
+        return;
     }
+    // Two lanes of the warp have often read it already, and stand for all.
+    let known = second.tag(part.line, part.start);
+    if let ([tag], Some(known)) = (&*tags, known)
+        && place_of(*tag, known, mine, order).is_none()
+    {
+        return;
+    }
+    crowd_cells(first, second, part, order, pc);
 }
 
 /// Notes readers where others have read in the same interval: two are kept, of different warps where there are.

@@ -1,6 +1,7 @@
 //! Memory: blocks of bytes, the address space over them, and who touched what.
 
 mod block;
+mod bytes;
 mod column;
 mod map;
 #[cfg(test)]
@@ -9,6 +10,7 @@ mod shadow;
 mod tag;
 
 pub use block::Block;
+pub use bytes::Bytes;
 use column::LINE;
 pub use map::{Home, Map, Region, Windows};
 pub use shadow::{Shadow, Suspect, Visit};

@@ -124,6 +124,7 @@ impl Shadow {
     }
 
     /// Which granules of a line have been stored to, and which have been read.
+    #[inline]
     pub fn visited(&self, line: usize) -> (u32, u32) {
         (
             self.wrote.visited(line) | self.atomic.visited(line),

@@ -19,6 +19,7 @@ pub struct Tag(pub(super) u64);
 
 impl Tag {
     /// The tag of a visit. CTAs are told apart by their low 18 bits, of which all ones is taken for all zeros.
+    #[inline]
     pub fn new(cta: u64, epoch: u32, clock: u32, thread: u32) -> Self {
         let cta = cta % ((1 << (64 - CTA_AT)) - 1) + 1;
         let (epoch, clock) = (u64::from(epoch.min(MOST_EPOCHS)), u64::from(clock.min(MOST_TICKS)));

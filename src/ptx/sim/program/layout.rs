@@ -1,6 +1,6 @@
 //! Where the variables of a module lie, and what they hold at first. A variable gets its place when it is first asked for.
 
-use super::super::memory::{Block, Home, Map, Region, Windows};
+use super::super::memory::{Block, Bytes, Home, Map, Region, Windows};
 use crate::ptx::ir::{Body, FuncId, Imm, InitSymbol, InitValue, Linkage, Module, Stmt, SymbolId, SymbolKind, Variable};
 use crate::ptx::types::{Space, Type};
 
@@ -197,7 +197,7 @@ impl Layout {
         let name = module.name(symbol).to_owned();
         let block = self.blocks.len();
         let home = Home::Buffer(block as u32);
-        self.blocks.push(Block::new(vec![0; size as usize]));
+        self.blocks.push(Block::new(Bytes::from(vec![0; size as usize])));
         self.read_only.push(variable.space == Space::Const);
         let map = match variable.space {
             Space::Global => &mut self.global,
@@ -207,7 +207,7 @@ impl Layout {
         if let Some(init) = &variable.init {
             let mut bytes = vec![0; size as usize];
             self.fill(module, variable, &init.values, 0, &mut bytes)?;
-            self.blocks[block] = Block::new(bytes);
+            self.blocks[block] = Block::new(Bytes::from(bytes));
         }
         Ok(base)
     }

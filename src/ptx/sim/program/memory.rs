@@ -1,8 +1,9 @@
 //! Loads and stores, and the conversions of addresses.
 
 use super::super::lanes::Slot;
+use super::super::memory::Home;
 use super::decoder::{Decoder, Refused};
-use super::{Access, Extend, Op, Order, Rare};
+use super::{Access, Extend, Given, Op, Order, Rare};
 use crate::ptx::ir::{Base, Inst, Operand};
 use crate::ptx::types::{Kind, Space, Type};
 use smallvec::SmallVec;
@@ -40,12 +41,52 @@ impl Decoder<'_> {
     pub(super) fn load(&mut self, inst: &Inst) -> Result<(), Refused> {
         let to = self.operand(inst, 0)?;
         let access = self.access(inst, 1, to, true)?;
+        if let Some(row) = self.given(inst, &access) {
+            let d = access.regs.first().copied().flatten().ok_or("a load to nowhere")?;
+            return self.copy(d, row);
+        }
         let is_fixed =
             matches!(inst.operands.get(1), Some(Operand::Address(address)) if !matches!(address.base, Base::Reg(_)));
         self.out.accesses.push(access);
         let at = self.out.accesses.len() as u32 - 1;
         self.on_rows(if is_fixed { Op::LoadFixed(at) } else { Op::Load(at) }, 0, &[]);
         Ok(())
+    }
+
+    /// The row that holds what is loaded, where that is one of the kernel's parameters, and nothing can be wrong with it.
+    fn given(&mut self, inst: &Inst, access: &Access) -> Option<Slot> {
+        let Some(Operand::Address(address)) = inst.operands.get(1) else {
+            return None;
+        };
+        let (Space::Param, Base::Symbol(_), [Some(d)]) = (access.space, address.base, access.regs.as_slice()) else {
+            return None;
+        };
+        let from = self.out.file.read(access.address, 0).wrapping_add(access.offset);
+        let size = u64::from(access.bytes);
+        let region = self.out.layout.param.find(from)?;
+        let offset = from.wrapping_sub(region.base);
+        let is_inside = offset <= region.size.checked_sub(size)? && from.is_multiple_of(size);
+        if region.home != Home::Params || !is_inside || access.order.strong {
+            return None;
+        }
+        let at = (region.at + offset) as usize;
+        let is_wide = matches!(d, Slot::Long(_));
+        let fits = |known: &&Given| {
+            let (mine, theirs) = (access, &known.access);
+            (known.at, theirs.bytes, theirs.extend) == (at, mine.bytes, mine.extend)
+                && matches!(known.slot, Slot::Long(_)) == is_wide
+        };
+        if let Some(known) = self.out.given.iter().find(fits) {
+            return Some(known.slot);
+        }
+        let slot = match d {
+            Slot::Word(_) => Slot::Word(self.new_word(0)),
+            Slot::Long(_) => Slot::Long(self.new_long(0)),
+            _ => return None,
+        };
+        let access = access.clone();
+        self.out.given.push(Given { access, at, slot });
+        Some(slot)
     }
 
     /// `st`.

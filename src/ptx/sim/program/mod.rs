@@ -22,6 +22,7 @@ mod matrix;
 mod memory;
 mod moves;
 mod operand;
+mod sources;
 mod stack;
 mod tensor;
 mod tensor_memory;
@@ -38,6 +39,7 @@ pub use matrix::{Bytes, Fragments, Matrix, Rows, Scaled, Tile};
 pub use memory::SpaceOp;
 
 pub use operand::ALWAYS;
+pub use sources::{Lanes, Sources};
 pub use stack::Stack;
 pub use tensor::{Replace, Tensor, Way};
 pub use tensor_memory::{Left, TensorCopy, TensorKind, TensorMemory, TensorProduct, TensorScales, TensorShape};
@@ -199,6 +201,17 @@ pub struct Access {
     pub read_only: bool,
 }
 
+/// A parameter of the kernel in a row of its own: nobody writes it, so it need be read but once.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The access that reads it.
+    pub access: Access,
+    /// Where it lies among the kernel's parameters.
+    pub at: usize,
+    /// The row.
+    pub slot: Slot,
+}
+
 /// What an atomic makes of an old value and its operands.
 pub type Update = Box<dyn Fn(u128, u128, u128) -> u128 + Send + Sync>;
 
@@ -270,6 +283,8 @@ pub enum Together {
         a: Slot,
         b: Slot,
         c: Slot,
+        /// What is known of `b` and `c`.
+        known: Lanes,
     },
     /// Any, all, uni (`None`), or with `ballot` the mask.
     Vote {
@@ -379,8 +394,12 @@ pub struct Program {
     pub file: File,
     /// The row of the stack pointer, if anything is on the stack.
     pub stack: Option<u32>,
-    /// Special registers that never change while a thread runs, and where they are.
+    /// Special registers that never change while a warp is there, and where they are.
     pub specials: Vec<(Special, Slot)>,
+    /// The same for those that CTAs have their own of.
+    pub cta_specials: Vec<(Special, Slot)>,
+    /// Parameters of the kernel that stand in rows.
+    pub given: Vec<Given>,
     /// Where everything lies.
     pub layout: Layout,
     /// The kernel's first instruction.

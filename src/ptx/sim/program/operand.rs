@@ -5,6 +5,7 @@ use super::decoder::{Decoder, Refused};
 use super::layout::immediate;
 use super::{Ins, Op, Rare};
 use crate::ptx::ir::{Address, Base, Component, Operand, RegId, Special, SymbolId};
+use crate::ptx::isa::Extent;
 use crate::ptx::types::{Kind, Type};
 
 /// The predicate that always holds.
@@ -202,7 +203,11 @@ impl Decoder<'_> {
             self.rare(Rare::Special(special, slot));
         } else {
             self.specials.insert(special, slot);
-            self.out.specials.push((special, slot));
+            let all = match special.info().extent {
+                Extent::Cta => &mut self.out.cta_specials,
+                _ => &mut self.out.specials,
+            };
+            all.push((special, slot));
         }
         Ok(slot)
     }

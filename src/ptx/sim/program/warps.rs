@@ -2,7 +2,7 @@
 
 use super::super::lanes::Slot;
 use super::decoder::{Decoder, Refused};
-use super::{Barrier, Rare, Reduce, Shuffle, Together, Vote};
+use super::{Barrier, Lanes, Rare, Reduce, Shuffle, Sources, Together, Vote};
 use crate::ptx::ir::{BarrierKind, BarrierOp, Inst, Operand};
 use crate::ptx::num::single::{self, Extreme};
 use crate::ptx::types::Type;
@@ -121,6 +121,13 @@ impl Decoder<'_> {
         let (d, valid) = self.pair(operand, Type::B32, Type::Pred)?;
         let a = self.arg(inst, 1, Type::B32)?;
         let (b, c) = (self.arg(inst, 2, Type::B32)?, self.arg(inst, 3, Type::B32)?);
+        let is_constant = |at: usize| matches!(inst.operands.get(at), Some(Operand::Imm(_)));
+        let (b_row, c_row) = (self.out.file.word_row(b), self.out.file.word_row(c));
+        let known = match (is_constant(2), is_constant(3)) {
+            (true, true) => Lanes::Fixed(Box::new(Sources::of(mode, &b_row, &c_row))),
+            (false, true) if mode == Shuffle::Idx && c_row[0] & 0x1f1f == 0x1f => Lanes::Any,
+            _ => Lanes::Unknown,
+        };
         let mask = self.member_mask(inst, 4)?;
         self.rare(Rare::Together(
             Together::Shuffle {
@@ -130,6 +137,7 @@ impl Decoder<'_> {
                 a,
                 b,
                 c,
+                known,
             },
             mask,
         ));
