@@ -124,6 +124,10 @@ impl Printer<'_> {
             FunctionKind::Entry => ".entry ",
             FunctionKind::Func => ".func ",
         });
+        let is_early = |attr: &&Attr| &*attr.name == "attribute";
+        for attr in function.attrs.iter().filter(is_early) {
+            write!(self.out, "{} ", attr.text)?;
+        }
         if !function.results.is_empty() {
             write_params(&mut self.out, module, &function.results)?;
             self.out.push(' ');
@@ -132,10 +136,8 @@ impl Printer<'_> {
         if !function.params.is_empty() || function.kind == FunctionKind::Func {
             write_params(&mut self.out, module, &function.params)?;
         }
-        function
-            .attrs
-            .iter()
-            .try_for_each(|attr| write_attr(&mut self.out, attr))
+        let mut late = function.attrs.iter().filter(|attr| !is_early(attr));
+        late.try_for_each(|attr| write_attr(&mut self.out, attr))
     }
 
     fn body(&mut self, id: FuncId, body: &Body) -> fmt::Result {
@@ -234,7 +236,6 @@ fn write_params(out: &mut String, module: &Module, params: &[SymbolId]) -> fmt::
 fn write_attr(out: &mut String, attr: &Attr) -> fmt::Result {
     match &*attr.name {
         "pragma" => write!(out, "\n.pragma \"{}\";", attr.text),
-        "attribute" => write!(out, "\n{}", attr.text),
         name => {
             let numbers: Vec<_> = attr.args.iter().map(u64::to_string).collect();
             let blank = if numbers.is_empty() { "" } else { " " };

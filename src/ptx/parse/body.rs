@@ -210,6 +210,7 @@ impl<'t> Parser<'t> {
     fn local_variable(&mut self, state: &mut BodyState<'t>) {
         let start = self.token.span.start;
         let linkage = self.linkage();
+        let attribute = self.early_attribute();
         let space = if self.token.kind == Kind::Dot {
             Space::of_declaration(&self.here()[1..])
         } else {
@@ -217,7 +218,7 @@ impl<'t> Parser<'t> {
         };
         match space {
             Some(space) => {
-                for symbol in self.variables(space, linkage) {
+                for symbol in self.variables(space, linkage, attribute) {
                     let span = self.since(start);
                     state.push(Stmt::Variable(symbol), span);
                 }
@@ -257,6 +258,9 @@ impl<'t> Parser<'t> {
 
     fn define_label(&mut self, state: &mut BodyState<'t>, name: &'t str, span: Span, at: Option<InstId>) -> LabelId {
         let id = state.label(name, span, at);
+        if let Err(old) = self.names.label(name) {
+            self.twice(name, span, Some(old));
+        }
         if let Some(old) = state.labels.define(name, id) {
             let first = state.label_spans[old.index()];
             let message = format!("the label `{name}` is defined twice in this scope");

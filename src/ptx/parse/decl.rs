@@ -29,24 +29,30 @@ impl<'t> Parser<'t> {
     /// Brings a name into the innermost scope; a second time there is an error.
     pub(super) fn declare(&mut self, name: &'t str, span: Span, binding: Binding) {
         if let Err(old) = self.names.declare(name, binding) {
-            let mut diag = Diag::error(codes::SYN009, span, format!("`{name}` is defined twice in this scope"));
-            if let Some(Binding::Symbol(symbol)) = old {
-                diag = diag.related(self.out.spans.symbols[symbol.index()], "first defined here");
-            }
-            self.report(diag.help("rename one of them, or put each into its own `{ }`"));
+            self.twice(name, span, old);
         }
+    }
+
+    /// Reports a name that its scope has already.
+    pub(super) fn twice(&mut self, name: &str, span: Span, old: Option<Binding>) {
+        let mut diag = Diag::error(codes::SYN009, span, format!("`{name}` is defined twice in this scope"));
+        if let Some(Binding::Symbol(symbol)) = old {
+            diag = diag.related(self.out.spans.symbols[symbol.index()], "first defined here");
+        }
+        self.report(diag.help("rename one of them, or put each into its own `{ }`"));
     }
 
     /// What starts with a linkage directive, a state space, `.entry` or `.func`.
     pub(super) fn declaration(&mut self) {
         let start = self.token.span.start;
         let linkage = self.linkage();
+        let attribute = self.early_attribute();
         match self.here() {
-            ".entry" | ".func" => self.function(start, linkage),
+            ".entry" | ".func" if attribute.is_none() => self.function(start, linkage),
             ".reg" => self.module_registers(start),
             directive => match directive.strip_prefix('.').and_then(Space::of_declaration) {
                 Some(space) => {
-                    for symbol in self.variables(space, linkage) {
+                    for symbol in self.variables(space, linkage, attribute) {
                         self.out.module.items.push(Item::Variable(symbol));
                     }
                 }
@@ -56,6 +62,14 @@ impl<'t> Parser<'t> {
                 }
             },
         }
+    }
+
+    /// `.attribute(...)` in front of a variable's state space.
+    pub(super) fn early_attribute(&mut self) -> Option<Box<str>> {
+        (self.token.kind == Kind::Dot && self.here() == ".attribute").then(|| {
+            self.bump();
+            self.attribute()
+        })
     }
 
     /// `.reg` at module scope: PTX 1.x had it, before functions were called by the ABI, and ptxas takes it up to 2.3.
@@ -109,12 +123,13 @@ impl<'t> Parser<'t> {
     }
 
     /// The variables of one statement, the state space at hand.
-    pub(super) fn variables(&mut self, space: Space, linkage: Linkage) -> Vec<SymbolId> {
+    pub(super) fn variables(&mut self, space: Space, linkage: Linkage, attribute: Option<Box<str>>) -> Vec<SymbolId> {
         let mut symbols = Vec::new();
-        let Some(head) = self.variable_head(space, linkage, false) else {
+        let Some(mut head) = self.variable_head(space, linkage, false) else {
             self.skip_statement();
             return symbols;
         };
+        head.attributes.extend(attribute);
         loop {
             let Some((name, span)) = self.declared_name("a variable's name") else {
                 self.skip_statement();
@@ -180,7 +195,11 @@ impl<'t> Parser<'t> {
                 ".align" => variable.align = self.alignment(),
                 ".v2" => variable.lanes = 2,
                 ".v4" => variable.lanes = 4,
-                ".v8" => variable.lanes = 8,
+                ".v8" => {
+                    let message = "vectors of registers and variables have 2 or 4 elements";
+                    self.error(codes::ISA013, token.span, message);
+                    variable.lanes = 4;
+                }
                 ".ptr" => self.pointer(&mut variable),
                 ".attribute" => {
                     let text = self.attribute();
@@ -399,6 +418,11 @@ impl<'t> Parser<'t> {
         };
         if head.ty == Type::Pred && head.lanes > 1 {
             self.error(codes::ISA013, self.since(start), "there are no vectors of predicates");
+        }
+        let bits = u32::from(head.lanes) * head.ty.bits();
+        if head.lanes > 1 && bits > 128 {
+            let message = format!("this vector has {bits} bits; the largest has 128");
+            self.error(codes::ISA013, self.since(start), message);
         }
         let mut line = RegLine {
             ty: head.ty,

@@ -49,12 +49,14 @@ impl<'t> Parser<'t> {
         self.names.open();
         let mut attrs = Vec::new();
         self.attributes(&mut attrs, &mut spans);
+        let in_front = attrs.len();
         let results = if self.token.is(b'(') {
             self.parameters()
         } else {
             Vec::new()
         };
         self.attributes(&mut attrs, &mut spans);
+        let before_name = attrs.len();
         let Some((name, name_span)) = self.declared_name("the function's name") else {
             self.names.close();
             self.skip_item();
@@ -70,6 +72,7 @@ impl<'t> Parser<'t> {
             Vec::new()
         };
         self.attributes(&mut attrs, &mut spans);
+        self.misplaced(kind, &attrs, &spans, [in_front, before_name]);
         let function = Function {
             kind,
             linkage,
@@ -209,6 +212,21 @@ impl<'t> Parser<'t> {
             self.declare(name, span, binding);
         }
         Some(symbol)
+    }
+
+    /// Reports directives on the wrong side of a function's name: `.attribute` stands in front of the results of a `.func`, all others
+    /// behind the parameters. The numbers say how many stand in front of the results, and of the name.
+    fn misplaced(&mut self, kind: FunctionKind, attrs: &[Attr], spans: &FunctionSpans, [results, name]: [usize; 2]) {
+        for (at, (attr, span)) in attrs.iter().zip(&spans.attrs).enumerate() {
+            let message = match &*attr.name {
+                "attribute" if kind == FunctionKind::Entry => "a kernel takes no `.attribute`".to_owned(),
+                "attribute" if at >= results => "`.attribute` stands right behind `.func`".to_owned(),
+                "attribute" => continue,
+                other if at < name => format!("`.{other}` stands behind the parameters, not in front of the name"),
+                _ => continue,
+            };
+            self.error(codes::SYN001, *span, message);
+        }
     }
 
     /// Launch bounds and their like, until something else comes.

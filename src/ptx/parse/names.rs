@@ -81,6 +81,8 @@ pub(super) struct Names<'t> {
     scopes: Vec<usize>,
     /// Names with the depth of the scope that declares them: to be taken back at its end.
     declared: Vec<(u32, &'t str)>,
+    /// The labels of the open scopes with their depth, innermost last.
+    labels: Vec<(u32, &'t str)>,
     /// Names in `bindings` that a bank around them has too: while there are none, a bank's word is enough.
     shadowing: usize,
 }
@@ -147,6 +149,9 @@ impl<'t> Names<'t> {
             }
         }
         self.declared.truncate(kept);
+        while self.labels.last().is_some_and(|(of, _)| *of >= depth) {
+            self.labels.pop();
+        }
         while self.banks.last().is_some_and(|bank| bank.depth >= depth) {
             self.banks.pop();
         }
@@ -166,6 +171,10 @@ impl<'t> Names<'t> {
     /// What the scope has under that name already; `None` for a member of a bank.
     pub fn declare(&mut self, name: &'t str, binding: Binding) -> Result<(), Option<Binding>> {
         let depth = self.depth();
+        let here = self.labels.iter().rev().take_while(|(of, _)| *of == depth);
+        if here.into_iter().any(|(_, label)| *label == name) {
+            return Err(None);
+        }
         if let Some((bank, _)) = self.bank_of(name) {
             if self.banks[bank].depth == depth {
                 return Err(None);
@@ -173,6 +182,19 @@ impl<'t> Names<'t> {
             self.shadowing += 1;
         }
         self.bind(name, depth, binding)
+    }
+
+    /// Notes a label of the innermost scope, which shares its names with registers, variables and, in a function's body, parameters.
+    ///
+    /// # Errors
+    /// What the scope has under that name already.
+    pub fn label(&mut self, name: &'t str) -> Result<(), Binding> {
+        let depth = self.depth();
+        self.labels.push((depth, name));
+        let shares = |of: u32| of == depth || depth == BODY && of + 1 == BODY;
+        let known = self.bindings.get(name);
+        let same = known.and_then(|shadows| shadows.iter().find(|(of, _)| shares(*of)));
+        same.map_or(Ok(()), |(_, binding)| Err(*binding))
     }
 
     /// Declares a function's name in the module's scope while the function's own scope is open.

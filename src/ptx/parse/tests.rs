@@ -277,6 +277,17 @@ fn a_broken_function_does_not_hide_the_next() {
 }
 
 #[test]
+fn attributes_of_functions_stand_in_front_of_their_names() {
+    let text = ".version 8.0\n.target sm_90\n.address_size 64\n\n\
+        .visible .func .attribute(.unified(1, 2)) (.reg .u32 r) f()\n.noreturn;\n";
+    let module = clean(text);
+    assert!(
+        crate::ptx::print::print(&module, &crate::ptx::ir::Notes::default())
+            .contains(".func .attribute(.unified(1, 2)) (.reg .u32 r) f()\n.noreturn")
+    );
+}
+
+#[test]
 fn components_and_numbers() {
     assert_eq!(
         operands("vadd.u32.u32.u32 %r1, %r2.b3, 0b101;")[0][1..],

@@ -91,6 +91,17 @@ impl Shape<'_> {
         if matches!(self.module.symbol(symbol).kind, SymbolKind::Undefined) {
             return None;
         }
+        let space = self
+            .module
+            .variable(symbol)
+            .map_or(Space::Global, |variable| variable.space);
+        if !matches!(space, Space::Global | Space::Const) {
+            return Some(format!(
+                "gets the address of `{}`, which is `.{}`: only those of `.global` and `.const` are known before a kernel runs",
+                self.module.name(symbol),
+                space.name()
+            ));
+        }
         let ty = self.variable.ty;
         match mask {
             None if matches!(ty, Type::U32 | Type::U64) => None,

@@ -102,6 +102,11 @@ impl Checker<'_> {
             let message = format!("`{name}` is `.common`, which only `.global` variables are");
             return Some((codes::ISA012, message, ""));
         }
+        let managed = variable.attributes.iter().any(|text| text.contains(".managed"));
+        if managed && variable.space != Space::Global {
+            let message = format!("`{name}` is `.managed`, which only `.global` variables are");
+            return Some((codes::ISA012, message, ""));
+        }
         if place != Place::Module {
             return None;
         }
