@@ -1,5 +1,6 @@
 //! Kernels with races and right ones beside them, compiled from `fixtures/races/kernels.cu`: the right ones stay silent, and
-//! the faulty ones are found with the launch given and, most of them, without.
+//! the faulty ones are found with the launch given and, most of them, without. Some are there once more, as clang makes them or as
+//! debug builds have them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,8 +10,8 @@ use ptxgen::ptx::parse::parse;
 use std::fs;
 use std::path::Path;
 
-/// What is not found, with the launch or without: a thread overwrites its own place while others, led there by data, read it.
-const MISSED: [&str; 1] = ["indigo_pathcomp"];
+/// What is not found, with the launch or without: bins of a warp that data picks, read by another warp too early.
+const MISSED: [&str; 1] = ["smp_hist256_nosync_end"];
 
 struct Case {
     name: String,

@@ -78,3 +78,24 @@ impl<'a> Call<'a> {
             .filter_map(|(at, inst)| Call::of(module, at, inst))
     }
 }
+
+/// The functions with bodies that a body calls, and that those call, each once.
+pub fn called(module: &Module, body: &Body) -> Vec<FuncId> {
+    let mut found: Vec<FuncId> = Vec::new();
+    let mut next = 0;
+    let mut at = body;
+    loop {
+        for call in Call::all(module, at) {
+            if let Callee::Known(function) = call.callee
+                && !found.contains(&function)
+            {
+                found.push(function);
+            }
+        }
+        let Some(function) = found.get(next) else { return found };
+        next += 1;
+        if let Some(body) = &module.function(*function).body {
+            at = body;
+        }
+    }
+}

@@ -242,12 +242,17 @@ impl<'a> Evaluator<'a> {
     fn phi(&mut self, id: ValueId, block: u32) -> Option<Exact> {
         let inputs = self.ssa.phi_inputs(id).to_vec();
         let values: Vec<Option<Exact>> = inputs.iter().map(|input| self.known(*input)).collect();
-        let first = values.first()?.clone()?;
-        if first.constant().is_some() && values.iter().all(|value| value.as_ref() == Some(&first)) {
-            return Some(first);
+        let first = values.first()?.as_ref();
+        if first.is_some_and(|first| first.constant().is_some()) && values.iter().all(|value| value.as_ref() == first) {
+            return first.cloned();
         }
         let (fork, taken_input) = self.diamond(block)?;
         let taken = self.taken_known(fork)?;
+        // Where all threads go one way, it is nothing to them what the other one brings.
+        if let Some(taken) = taken.constant() {
+            let input = if taken == 1 { taken_input } else { 1 - taken_input };
+            return values.get(input)?.clone();
+        }
         let (yes, no) = (values.get(taken_input)?.clone()?, values.get(1 - taken_input)?.clone()?);
         self.zip(|thread| {
             Some(if taken.of(thread) == 1 {

@@ -32,7 +32,7 @@ mod whence;
 
 pub use alignment::Alignment;
 pub use barriers::{BarrierSite, Barriers};
-pub use calls::{Call, Callee};
+pub use calls::{Call, Callee, called};
 pub use converge::{Converge, Departure};
 pub use dead::unused;
 pub use exact::{Evaluator, Exact};

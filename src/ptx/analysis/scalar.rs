@@ -10,6 +10,7 @@ pub(super) use columns::Column;
 pub use ramp::Ramp;
 
 use crate::ptx::ir::Inst;
+use crate::ptx::num::bits::{self, Permute};
 use crate::ptx::types::{Kind, Type};
 
 /// An instruction, decoded once, ready to be applied to many threads.
@@ -55,6 +56,10 @@ enum Op {
     Insert,
     Count,
     LeadingZeros,
+    Reverse,
+    /// `shf`: to the left or not, modulo the width or not.
+    Funnel(bool, bool),
+    Permute,
     Table(u8),
 }
 
@@ -142,6 +147,9 @@ fn operation(inst: &Inst, ty: Type) -> Option<(Op, usize)> {
         "bfi" => (Op::Insert, 4),
         "popc" => (Op::Count, 1),
         "clz" => (Op::LeadingZeros, 1),
+        "brev" => (Op::Reverse, 1),
+        "shf" => (Op::Funnel(op.has("l"), op.has("wrap")), 3),
+        "prmt" if op.mods().all(|name| name == "b32") => (Op::Permute, 3),
         "lop3" => (Op::Table(u8::try_from(inst.operands.last()?.as_int()?).ok()?), 3),
         _ => return None,
     })
@@ -268,6 +276,16 @@ impl Scalar {
             Op::Insert => self.insert(args),
             Op::Count => i128::from(truncate(source(0), self.bits).count_ones()),
             Op::LeadingZeros => i128::from(truncate(source(0), self.bits).leading_zeros() + self.bits) - 64,
+            Op::Reverse => i128::from(source(0).reverse_bits() >> (64 - self.bits)),
+            Op::Funnel(left, wrap) => {
+                let words = [source(0), source(1), source(2)].map(|word| word as u32);
+                let shift = if left { bits::shf_l } else { bits::shf_r };
+                i128::from(shift(words[0], words[1], words[2], wrap))
+            }
+            Op::Permute => {
+                let words = [source(0), source(1), source(2)].map(|word| word as u32);
+                i128::from(bits::prmt(words[0], words[1], words[2], Permute::Index))
+            }
             Op::Table(table) => lop3(table, source(0), source(1), source(2)),
         };
         Some(truncate(result as u64, self.out))
@@ -391,6 +409,12 @@ mod tests {
         assert_eq!(run("bfi.b32", &[0xf, 0, 4, 4]), Some(0xf0));
         assert_eq!(run("clz.b32", &[1]), Some(31));
         assert_eq!(run("popc.b32", &[7]), Some(3));
+        assert_eq!(run("brev.b32", &[1]), Some(0x8000_0000));
+        assert_eq!(run("brev.b64", &[1]), Some(1 << 63));
+        assert_eq!(run("shf.l.wrap.b32", &[0x8000_0000, 1, 33]), Some(3));
+        assert_eq!(run("shf.r.clamp.b32", &[0x8000_0000, 1, 31]), Some(3));
+        assert_eq!(run("prmt.b32", &[0x3322_1100, 0x7766_5544, 0x7531]), Some(0x7755_3311));
+        assert_eq!(run("prmt.b32.rc8", &[1, 2, 3]), None);
         assert_eq!(run("add.f32", &[1, 2]), None);
     }
 

@@ -48,10 +48,6 @@ const REMOTE: Sets = &[
 ];
 
 const MAP: Sets = &[
-    (
-        "field1",
-        "elemtype interleave_layout swizzle_mode fill_mode swizzle_atomicity@8.6,sm_100a/sm_100f/sm_110f/sm_120a/sm_120f",
-    ),
     ("field2", "box_dim global_dim element_stride"),
     ("ss", "global shared::cta"),
 ];
@@ -268,7 +264,13 @@ pub(super) static ROWS: &[Row] = &[
         &[
             "tensormap.replace.tile.global_address{.ss}.b1024.b64 [a], value:b64 @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
             "tensormap.replace.tile.rank{.ss}.b1024.b32 [a], value:b32 @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
-            "tensormap.replace.tile.field1{.ss}.b1024.b32 [a], value:imm @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
+            "tensormap.replace.tile.elemtype{.ss}.b1024.b32 [a], value:imm/0..12 @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
+            "tensormap.replace.tile.elemtype{.ss}.b1024.b32 [a], value:imm/0..15 @8.7,sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
+            "tensormap.replace.tile.interleave_layout{.ss}.b1024.b32 [a], value:imm/0..2 @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
+            "tensormap.replace.tile.swizzle_mode{.ss}.b1024.b32 [a], value:imm/0..3 @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
+            "tensormap.replace.tile.swizzle_mode{.ss}.b1024.b32 [a], value:imm/0..4 @8.8,sm_103a",
+            "tensormap.replace.tile.fill_mode{.ss}.b1024.b32 [a], value:imm/0..1 @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
+            "tensormap.replace.tile.swizzle_atomicity{.ss}.b1024.b32 [a], value:imm/0..3 @8.6,sm_100a/sm_100f/sm_110f/sm_120a/sm_120f",
             "tensormap.replace.tile.field2{.ss}.b1024.b32 [a], dim:imm/0..4, value:b32 @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
             "tensormap.replace.tile.global_stride{.ss}.b1024.b64 [a], dim:imm/0..4, value:b64 @8.3,sm_90a/sm_100a/sm_120a/sm_100f/sm_110f/sm_120f",
         ],

@@ -213,7 +213,9 @@ pub(super) static ROWS: &[Row] = &[
         "alloca",
         Other,
         &[ADDRESS],
-        &["alloca.size d, n{, align:imm} @7.3,sm_52"],
+        &[
+            "alloca.size d, n{, align:imm/1_2_4_8_16_32_64_128_256_512_1024_2048_4096_8192_16384_32768_65536_131072_262144_524288_1048576_2097152_4194304_8388608} @7.3,sm_52",
+        ],
         &["alloca.u64 %rd1, %rd2, 8;"],
     ),
     row(

@@ -29,6 +29,18 @@ pub(super) struct Between {
     pub(super) sure: bool,
 }
 
+/// Numbers for which a race must show, lest it rest on them.
+const NUMBERS: [Sample; 5] = [
+    Sample::Huge,
+    Sample::Block,
+    Sample::One,
+    Sample::Rising,
+    Sample::Falling,
+];
+
+/// Those that tell strides from bounds.
+pub(super) const APART: [Sample; 2] = [Sample::Rising, Sample::Falling];
+
 /// Holds the first CTA against its neighbours; only where nothing orders CTAs.
 ///
 /// Where the grid is not known, CTAs are taken to differ in the dimensions that the kernel asks for. `blocks` are the shapes
@@ -76,7 +88,7 @@ pub(super) fn find(
             continue;
         };
         found.assumed = plan.grid.is_none() || plan.assumed;
-        found.sure = !found.some && (!found.assumed || !alone && pairs.confirm(shape, blocks, &found));
+        found.sure = !found.some && (!found.assumed || !alone) && pairs.confirm(shape, blocks, &found);
         return Some(found);
     }
     None
@@ -112,6 +124,10 @@ impl Pairs<'_, '_, '_> {
         let mut found = None;
         for block in blocks {
             let (first, second) = self.run(*block, sample)?;
+            // Where it is nothing to a kernel how far up or deep a CTA lies, the grid is a line.
+            if self.cta[0] == 0 && self.plan.grid.is_none() && does_the_same(&first, &second) {
+                return None;
+            }
             found = Some(common(&first, &second, self.cta)?);
         }
         found
@@ -120,8 +136,8 @@ impl Pairs<'_, '_, '_> {
     /// Whether it shows in further shapes, small ones among them, and whatever parameters hold.
     fn confirm(&mut self, shape: Shape, blocks: &[[u32; 3]], known: &Between) -> bool {
         let largest = blocks.last().copied().unwrap_or([256, 1, 1]);
-        let samples = [Sample::Huge, Sample::Block, Sample::One];
-        let mut tries: Vec<([u32; 3], Sample)> = samples.map(|sample| (largest, sample)).to_vec();
+        let numbers = if known.assumed { &NUMBERS[..] } else { &APART };
+        let mut tries: Vec<([u32; 3], Sample)> = numbers.iter().map(|sample| (largest, *sample)).collect();
         if self.plan.assumed {
             let all = usual(shape).iter().chain(unusual(shape));
             tries.extend(all.map(|block| (*block, Sample::Large)));
@@ -141,7 +157,7 @@ impl Pairs<'_, '_, '_> {
 }
 
 /// Whether the kernel has what CTAs can be ordered by: atomics whose result is looked at, and loads that wait for what another CTA stores.
-fn orders_ctas(body: &Body) -> bool {
+pub(super) fn orders_ctas(body: &Body) -> bool {
     let waits = ["volatile", "acquire", "relaxed"];
     let mut read: FxHashSet<RegId> = FxHashSet::default();
     body.insts.iter().for_each(|inst| {
@@ -175,24 +191,37 @@ fn stores(body: &Body) -> bool {
         .any(|inst| matches!(inst.op.effect, Effect::Store | Effect::Atomic) && shared(inst.op.space))
 }
 
+/// Whether two CTAs do just the same to global memory.
+fn does_the_same(first: &Outcome, second: &Outcome) -> bool {
+    first.global.len() == second.global.len()
+        && first
+            .global
+            .iter()
+            .all(|(word, used)| second.global.get(word) == Some(used))
+}
+
 fn common(first: &Outcome, second: &Outcome, cta: [u32; 3]) -> Option<Between> {
     type Used = FxHashMap<(u64, bool), GlobalUse>;
     let meet = |a: &Used, b: &Used| {
-        let writes = a.iter().filter(|(_, used)| used.writes).map(|(key, _)| *key);
+        let writes = a.iter().filter(|(_, used)| used.written != 0).map(|(key, _)| *key);
         let mut words: Vec<(u64, bool)> = writes.collect();
         words.sort_unstable();
         words.into_iter().find_map(|(word, atomic)| {
             let a = a.get(&(word, atomic))?;
             let found = |other: bool| {
                 let b = b.get(&(word, other))?;
+                if a.written & b.bytes == 0 {
+                    return None;
+                }
                 let narrow = a.narrow && b.narrow;
-                let same = b.writes && a.value.is_some() && a.value == b.value && !atomic && !other;
+                let both = a.written & b.written != 0;
+                let same = both && a.value.is_some() && a.value == b.value && !atomic && !other;
                 // Atomics exclude each other, whichever CTA they are of.
                 let apart = if atomic && other { narrow } else { !same };
                 apart.then_some(Between {
                     store: a.site,
                     other: b.site,
-                    both: b.writes,
+                    both,
                     narrow,
                     cta,
                     some: false,

@@ -3,6 +3,7 @@
 //! A kernel that names no shape may be made for one thread, or for parameters that keep its threads apart. So a race in
 //! global memory is information, unless it shows whatever is tried: small CTAs and unusual ones, and whatever parameters hold.
 
+use super::between::APART;
 use super::plan::{Plan, unusual};
 use super::racing::{Kind, kind};
 use super::trials::{Race, pair};
@@ -38,6 +39,27 @@ pub(super) fn settle(programs: &mut Programs, plan: &Plan, body: &Body, shape: S
     }
 }
 
+/// Takes back to information what rests on which of the parameters is larger, where the launch is known, and they are not.
+pub(super) fn settle_numbers(programs: &mut Programs, plan: &Plan, races: &mut [Race]) {
+    for sample in APART {
+        let told = |race: &&mut Race| race.level != Level::Info && !race.conflict.shared;
+        let Some(block) = races.iter_mut().find(told).map(|race| race.block) else {
+            return;
+        };
+        let Some(run) = plan.small(programs, block, sample) else {
+            return;
+        };
+        if run.strays() {
+            continue;
+        }
+        for race in races.iter_mut().filter(told).filter(|race| race.block == block) {
+            if !confirms(&run, &race.conflict) {
+                race.level = Level::Info;
+            }
+        }
+    }
+}
+
 /// Whether it is a fault of any kernel that is meant for several threads.
 ///
 /// `wide`: the kernel asks where in the grid it is, so that it is made for many threads.
@@ -51,8 +73,8 @@ fn tells(conflict: &Conflict, wide: bool) -> bool {
     }
 }
 
-/// Further shapes and numbers: small CTAs, a row and a square, and parameters that are huge, 1,
-/// or as many as there are threads.
+/// Further shapes and numbers: small CTAs, a row and a square, and parameters that are huge, 1, as many as there are threads,
+/// or far apart.
 fn tries(shape: Shape, largest: Option<[u32; 3]>) -> Vec<([u32; 3], Sample)> {
     let largest = largest.unwrap_or([256, 1, 1]);
     let line = matches!(shape, Shape::Line(_));
@@ -62,6 +84,8 @@ fn tries(shape: Shape, largest: Option<[u32; 3]>) -> Vec<([u32; 3], Sample)> {
         (largest, Sample::Huge),
         (largest, Sample::Block),
         (largest, Sample::One),
+        (largest, Sample::Rising),
+        (largest, Sample::Falling),
     ];
     tries.extend(unusual(shape).iter().map(|block| (*block, Sample::Large)));
     tries.retain(|(block, _)| block.iter().product::<u32>() <= most);

@@ -196,7 +196,62 @@ impl Talk<'_> {
             found.push(self.warning(narrow.inst, message, NARROW));
         }
         found.extend(self.plain_release(wait));
+        if found.is_empty() {
+            found.extend(self.after_telling(wait, &passed));
+            found.extend(self.several_locks(wait));
+        }
         found
+    }
+
+    /// Data that is stored when the flag has been set, and never told of.
+    fn after_telling(&self, wait: &Use, passed: &FxHashSet<InstId>) -> Option<Diag> {
+        let waited = self.behind(wait.inst);
+        let tells: Vec<&Use> = self
+            .uses
+            .iter()
+            .filter(|used| used.whence.meets(&wait.whence) && is_tell(used.row) && !waited(used.inst))
+            .collect();
+        let tell = tells.first().filter(|_| wait.is(Effect::Load))?;
+        let told = self.behind(tell.inst);
+        let late = self.uses.iter().find(|used| {
+            let stored = used.is(Effect::Store) && passed.contains(&used.inst) && is_plain(used.row);
+            let behind = || self.behind(used.inst);
+            stored && told(used.inst) && !waited(used.inst) && !tells.iter().any(|tell| behind()(tell.inst))
+        })?;
+        let message = format!(
+            "`{}` stores data when the flag that stands for it has been set",
+            late.row.op.text
+        );
+        let help = "set the flag behind it, with a fence in between";
+        Some(
+            self.warning(late.inst, message, help)
+                .related(self.context.span(self.code.id, tell.inst), "the flag is set here"),
+        )
+    }
+
+    /// A lock of which there are several, chosen by the CTA, around data of which there is one.
+    fn several_locks(&self, wait: &Use) -> Option<Diag> {
+        let of_some = wait.is(Effect::Atomic) && wait.whence.cta != [false; 3] && !wait.whence.data;
+        let held = self.behind(wait.inst);
+        let common = |used: &&Use| {
+            let nowhere = !used.whence.data && !used.whence.thread && used.whence.cta == [false; 3];
+            nowhere && held(used.inst) && !used.whence.meets(&wait.whence) && !used.whence.pointers.is_empty()
+        };
+        let store = self
+            .uses
+            .iter()
+            .find(|used| of_some && used.is(Effect::Store) && common(used))?;
+        let mut loads = self.uses.iter().filter(|used| used.is(Effect::Load));
+        loads.find(|load| common(load) && load.whence.meets(&store.whence))?;
+        let message = format!(
+            "`{}` changes what all CTAs have, under a lock that CTAs choose by their number",
+            store.row.op.text
+        );
+        let help = "take one lock for one place in memory";
+        Some(
+            self.warning(store.inst, message, help)
+                .related(self.context.span(self.code.id, wait.inst), "the lock is taken here"),
+        )
     }
 
     /// A lock that is given back by a plain store.
@@ -339,7 +394,7 @@ fn is_global(row: &Inst) -> bool {
 }
 
 /// An access to global memory that others do not wait for.
-fn is_plain(row: &Inst) -> bool {
+pub(super) fn is_plain(row: &Inst) -> bool {
     let weak = !has(row, &["volatile", "relaxed", "acquire", "release", "mmio"]);
     matches!(row.op.effect, Effect::Load | Effect::Store) && is_global(row) && weak
 }

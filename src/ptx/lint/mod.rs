@@ -15,6 +15,8 @@ mod explain;
 mod fingerprint;
 mod fix;
 mod fold;
+mod gathers;
+mod helpers;
 mod idioms;
 mod mbarriers;
 mod memory;
@@ -35,6 +37,7 @@ mod trail;
 mod trials;
 mod warps;
 mod wide;
+mod widths;
 
 pub use catalogue::{Entry, GROUPS, MERGED, Merged, catalogue, merged};
 pub use fingerprint::{Fingerprint, fingerprints};

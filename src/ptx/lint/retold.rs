@@ -19,6 +19,7 @@ impl Tried {
             between: None,
             assumes: None,
             flag: None,
+            gathers: Vec::new(),
             calm: Vec::new(),
             unclear: None,
         }
@@ -51,6 +52,7 @@ impl Tried {
             }),
             assumes: self.assumes.map(|(block, found)| (block, conflict(&found, by))),
             flag: self.flag,
+            gathers: self.gathers.clone(),
             calm: self.calm.clone(),
             unclear: self.unclear.clone().map(|(at, why)| (at.map(|at| site(at, by)), why)),
         }

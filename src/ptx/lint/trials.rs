@@ -65,6 +65,8 @@ pub(super) struct Tried {
     pub(super) between: Option<Between>,
     /// A shape that the kernel was taken not to have, and the stores that would collide in it.
     pub(super) assumes: Option<([u32; 3], Conflict)>,
+    /// Loads of global memory from where loaded data says.
+    pub(super) gathers: Vec<InstId>,
     /// The load or atomic of a flag in memory that is waited for.
     pub(super) flag: Option<InstId>,
     /// Asynchronous copies that all runs have come to, with nothing in conflict.
@@ -162,6 +164,16 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
         shaped = more;
     }
     let line = !matches!(shape, Shape::Unknown(_));
+    let crowded = plan.assumed && !line && shaped.iter().filter(|shaped| fits(shaped)).all(collides);
+    if crowded {
+        // All usual shapes have too many threads in a column: the kernel may say how wide and how high it is meant to be.
+        let mut more = match &super::widths::shapes(body)[..] {
+            [] => Vec::new(),
+            shapes => plan.try_all(programs, shapes)?,
+        };
+        more.append(&mut shaped);
+        shaped = more;
+    }
     let mut tried = Tried {
         faults: faults(&shaped, line),
         clobbers: clobbers(&shaped),
@@ -190,12 +202,23 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             tried.assumes = collision(&shaped, &shapes);
             let explored = shapes.last().map(|shaped| plan.explore(programs, shaped));
             tried.races = races(&shapes, is_bounded(&shaped, &shapes), &explored.unwrap_or_default());
+            if let Some((block, conflict)) = tried.assumes.take_if(|_| crowded) {
+                tried.races.push(Race {
+                    conflict,
+                    block,
+                    level: Level::Info,
+                    others: Vec::new(),
+                    numbers: None,
+                });
+            }
             // Nor is anything where no shape fits that was tried.
             if tried.assumed && shapes.iter().all(|shaped| strays(shaped, true)) {
                 tried.races.iter_mut().for_each(|race| race.level = Level::Info);
             }
             if tried.assumed {
                 super::blind::settle(programs, plan, body, shape, &mut tried.races);
+            } else {
+                super::blind::settle_numbers(programs, plan, &mut tried.races);
             }
             super::idioms::excuse(id, body, &mut tried.races);
             tried.unclear = unclear(&shapes);
@@ -212,6 +235,7 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
                     .extend(numbers::small(programs, plan, body, &shapes, shape, &tried.races));
             }
             tried.races.extend(numbers::scattered(&shapes, &tried.races));
+            tried.gathers = gathers(id, &shapes);
             let usual = tried
                 .assumes
                 .is_none_or(|(block, _)| block.iter().product::<u32>() > 256);
@@ -228,6 +252,11 @@ fn judge(programs: &mut Programs, plan: &Plan, function: &Function, body: &Body,
             if !plan.assumed || shapes.iter().all(|shaped| !strays(shaped, true)) {
                 tried.between = super::between::find(programs, plan, body, shape, &ends, integers);
             }
+            if super::helpers::order_ctas(programs.module(), body) {
+                let all = tried.races.iter_mut().filter(|race| !race.conflict.shared);
+                all.for_each(|race| race.level = Level::Info);
+                tried.between.iter_mut().for_each(|between| between.sure = false);
+            }
         }
     }
     Some(tried)
@@ -241,6 +270,13 @@ fn beside_flag(shapes: &[&Shaped]) -> Vec<Race> {
         race.level = race.level.max(Level::Warning);
     }
     races
+}
+
+/// The kernel's own loads from where loaded data says.
+fn gathers(id: FuncId, shapes: &[&Shaped]) -> Vec<InstId> {
+    let runs = shapes.last().and_then(|shaped| shaped.runs.first());
+    let sites = runs.iter().flat_map(|run| &run.gathered);
+    sites.filter(|site| site.function == id).map(|site| site.inst).collect()
 }
 
 /// Asynchronous copies that are in conflict with nothing.
@@ -304,6 +340,9 @@ fn plausible(shaped: &[Shaped], several: bool) -> Vec<&Shaped> {
     if shapes.iter().any(|shaped| !collides(shaped)) {
         shapes.retain(|shaped| !collides(shaped));
     }
+    if several && shapes.len() > 1 && shapes[0].block == [32, 1, 1] {
+        shapes.remove(0);
+    }
     // A shape whose threads fill an array to the brim is the one that the kernel is written for.
     let made_for = shapes
         .iter()
@@ -311,9 +350,6 @@ fn plausible(shaped: &[Shaped], several: bool) -> Vec<&Shaped> {
         .find(|shaped| shaped.runs.iter().all(|run| run.fills));
     if let Some(made_for) = made_for {
         return vec![*made_for];
-    }
-    if several && shapes.len() > 1 && shapes[0].block == [32, 1, 1] {
-        shapes.remove(0);
     }
     shapes
 }

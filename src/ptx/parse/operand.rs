@@ -250,7 +250,7 @@ impl<'t> Parser<'t> {
             .body
             .insts
             .last()
-            .is_some_and(|inst| inst.op.effect.accesses_memory());
+            .is_some_and(|inst| inst.op.effect.accesses_memory() && inst.op.effect != Effect::Atomic);
         if accesses {
             Operand::Address(Address {
                 base: Base::Symbol(symbol),
@@ -332,7 +332,15 @@ impl<'t> Parser<'t> {
 
     /// One part of a bracket; what can be an address is one.
     fn bracket_part(&mut self, state: &mut BodyState<'t>) -> Option<Operand> {
+        let start = self.token.span.start;
         Some(match self.operand(state)? {
+            Operand::Address(_) | Operand::Element(..) => {
+                let span = self.since(start);
+                let message = format!("`{}` is an address by itself", self.slice(span));
+                let help = "write it without brackets around it, or with an offset: `[name+4]`";
+                self.report(Diag::error(codes::SYN001, span, message).help(help));
+                return None;
+            }
             Operand::Reg(reg) => Operand::Address(Address {
                 base: Base::Reg(reg),
                 offset: 0,

@@ -2,7 +2,7 @@
 
 use super::Scope;
 use crate::ptx::diag::{Code, Diag, codes};
-use crate::ptx::ir::{Address, Base, FunctionKind, Imm, Inst, Operand, SymbolId, SymbolKind};
+use crate::ptx::ir::{Address, Base, FunctionKind, Imm, Inst, Operand, SymbolId, SymbolKind, Variable};
 use crate::ptx::isa::Effect;
 use crate::ptx::source::Span;
 use crate::ptx::types::{Kind, Space};
@@ -131,7 +131,35 @@ fn copied(inst: &Inst, nth: usize) -> Option<Space> {
     spaces.chain([Space::Shared]).nth(nth)
 }
 
+/// Whether `.param::entry` and `.param::func` are said of the other: parameters of a kernel, or those of a function and of its calls.
+fn param_of_another(scope: &Scope, inst: &Inst, address: &Address) -> Option<(Code, String, String)> {
+    let of_calls = match () {
+        () if inst.op.has("param::func") => true,
+        () if inst.op.has("param::entry") => false,
+        () => return None,
+    };
+    let is_kernel = scope.function.kind == FunctionKind::Entry;
+    let is_local = match address.base {
+        Base::Symbol(symbol) => {
+            let is_param = |variable: &Variable| variable.space == Space::Param;
+            let own = scope.function.params.contains(&symbol) || scope.function.results.contains(&symbol);
+            !own && scope.module.variable(symbol).is_some_and(is_param)
+        }
+        _ => false,
+    };
+    let (said, other) = match (of_calls, is_local, is_kernel) {
+        (true, false, true) => (".param::func", ".param::entry"),
+        (false, true, _) => (".param::entry", ".param::func"),
+        _ => return None,
+    };
+    let message = format!("`{said}` is another space than that of this parameter");
+    Some((codes::ISA012, message, format!("write `.param` or `{other}`")))
+}
+
 fn finding(scope: &Scope, inst: &Inst, address: &Address, nth: usize) -> Option<(Code, String, String)> {
+    if let Some(found) = param_of_another(scope, inst, address) {
+        return Some(found);
+    }
     match address.base {
         Base::Reg(reg) => {
             let ty = scope.reg_type(reg)?;
@@ -225,9 +253,11 @@ fn symbol_finding(scope: &Scope, inst: &Inst, symbol: SymbolId, space: Space) ->
 
 /// More than 16 bytes at once: global memory only, on GPUs that have it.
 fn wide_access(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>) {
-    if !matches!(inst.op.base(), "ld" | "st") {
-        return;
-    }
+    let most = match inst.op.base() {
+        "ld" | "st" => 256,
+        "mov" | "suld" | "sust" => 128,
+        _ => return,
+    };
     let Some(ty) = inst.op.ty() else { return };
     let bits = ty.bits() * u32::from(inst.op.lanes);
     let eviction = inst.op.mods().position(|name| name.starts_with("L2::evict"));
@@ -244,8 +274,9 @@ fn wide_access(scope: &Scope, inst: &Inst, span: Span, out: &mut Vec<Diag>) {
         return;
     }
     let place = scope.pieces(span).opcode;
-    if bits > 256 {
-        let message = format!("`{}` moves {} bytes at once; the most is 32", inst.op.text, bits / 8);
+    if bits > most {
+        let (text, bytes) = (&inst.op.text, bits / 8);
+        let message = format!("`{text}` moves {bytes} bytes at once; the most is {}", most / 8);
         out.push(Diag::error(codes::ISA013, place, message));
     } else if !matches!(inst.op.space, Space::Global | Space::Generic) {
         let message = format!(

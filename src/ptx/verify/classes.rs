@@ -1,6 +1,6 @@
 //! Which registers and constants a typed operand takes.
 
-use crate::ptx::ir::Imm;
+use crate::ptx::ir::{Imm, Special};
 use crate::ptx::types::{Kind, Type};
 
 /// Whether a register of type `reg` may stand where `want` is asked for; `loose` lets it be wider.
@@ -39,12 +39,21 @@ pub(super) fn takes_constant(want: Type, imm: Imm) -> bool {
     }
 }
 
-/// Whether a special register of type `special` may be read as `want`: 16 bits of a 32-bit one are what `%tid` once had.
-pub(super) fn takes_special(want: Type, special: Type) -> bool {
+/// The special registers that had 16 bits in PTX 1, and are still read as that.
+const ONCE_SHORT: [&str; 5] = ["%tid", "%ntid", "%ctaid", "%nctaid", "%gridid"];
+
+/// Whether a special register may be read as `want`; `loose` lets it be wider.
+pub(super) fn takes_special(want: Type, loose: bool, special: Special) -> bool {
+    let name = special.name();
+    let ty = special.info().ty;
+    let stem = name.split('.').next().unwrap_or(name);
     match want.kind() {
-        Kind::Pred => special == Type::Pred,
+        Kind::Pred => ty == Type::Pred,
+        // It grew from 32 to 64 bits and is still read as either.
+        Kind::Bits | Kind::Unsigned | Kind::Signed if name == "%gridid" && want.bits() >= 32 => true,
         Kind::Bits | Kind::Unsigned | Kind::Signed => {
-            want.bits() == special.bits() || (want.bits() <= 16 && special.bits() == 32)
+            let narrow = want.bits() <= 16 && ty.bits() == 32;
+            want.bits() == ty.bits() || narrow && (loose || ONCE_SHORT.contains(&stem))
         }
         Kind::Float | Kind::Opaque => false,
     }

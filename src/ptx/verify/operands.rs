@@ -182,6 +182,9 @@ impl Fit<'_> {
         if !matches!(parts.len(), 2 | 4 | 8) || width < 8 {
             return Err(Complaint::Elements(2, parts.len()));
         }
+        if parts.iter().all(|part| *part == Operand::Sink) {
+            return Err(Complaint::Kind("a register in the vector"));
+        }
         for part in parts {
             if *part == Operand::Sink && spec.role == Role::Use {
                 return Err(Complaint::Kind("a register"));
@@ -349,9 +352,7 @@ impl Fit<'_> {
             Operand::Special(special) => match want {
                 _ if !spec.src || spec.role != Role::Use => Err(Complaint::Special),
                 _ if special.is_vector() && spec.kind == OperandKind::Value => Err(Complaint::Elements(1, 4)),
-                // `%gridid` grew from 32 to 64 bits and is still read as either.
-                Some(want) if special.name() == "%gridid" && classes::takes_special(want, Type::U64) => Ok(()),
-                Some(want) if !classes::takes_special(want, special.info().ty) => {
+                Some(want) if !classes::takes_special(want, spec.loose, *special) => {
                     Err(Complaint::Class(want, special.info().ty))
                 }
                 _ => Ok(()),

@@ -156,7 +156,8 @@ fn coordinates(scope: &Scope, inst: &Inst, operand: &Operand) -> Option<Finding>
 
 /// Offsets or derivatives behind the bracket.
 fn later_vector(inst: &Inst, at: usize, count: usize) -> Option<Finding> {
-    let geometry = geometry_of(inst)?;
+    // Behind the bracket of a store to a surface stand its data.
+    let geometry = geometry_of(inst).filter(|_| matches!(inst.op.base(), "tex" | "tld4"))?;
     let bracket = inst
         .operands
         .iter()

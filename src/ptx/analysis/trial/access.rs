@@ -211,12 +211,13 @@ impl Machine<'_, '_> {
                 let Some(place) = places.of(thread) else { continue };
                 let used = GlobalUse {
                     site,
-                    writes: access.writes,
+                    bytes: 0,
+                    written: 0,
                     value: known,
                     atomic: access.atomic,
                     narrow: access.narrow,
                 };
-                self.note_global(place, size as u32, used);
+                self.note_global(place, size as u32, access.writes, used);
             }
         }
         if !shared && self.has_read_only && (access.nc || access.writes) {
@@ -311,12 +312,19 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Notes a store to where loaded data says: two threads may have loaded the same.
+    /// Notes a store to where loaded data says, as two threads may have loaded the same, and such a load.
     fn scatter(&mut self, at: usize, access: &Access, site: Site, address: &Value, lanes: &Mask) {
         let plain = access.writes && !access.atomic && !access.strong && access.rows.is_none();
         let Data::Unknown(place) = &address.data else { return };
         let memory = matches!(access.space, Space::Global | Space::Shared | Space::Generic);
-        if !plain || !memory || !address.varying || address.own || !node::is_loaded(place) {
+        if !memory || !address.varying || address.own || !node::is_loaded(place) {
+            return;
+        }
+        let gathers = access.reads && !access.atomic && !access.strong && !access.nc;
+        if gathers && access.space != Space::Shared {
+            self.gathered.insert(site);
+        }
+        if !plain {
             return;
         }
         let mut threads = lanes.iter();
@@ -394,15 +402,24 @@ impl Machine<'_, '_> {
     }
 
     /// Notes what the CTA does to global memory, to hold it against another.
-    fn note_global(&mut self, address: u64, size: u32, used: GlobalUse) {
+    fn note_global(&mut self, address: u64, size: u32, writes: bool, used: GlobalUse) {
         if self.global.len() > 1 << 16 {
             return;
         }
-        for word in address / 4..(address + u64::from(size)).div_ceil(4) {
+        let end = address + u64::from(size);
+        for word in address / 4..end.div_ceil(4) {
+            let start = word * 4;
+            let within = (start..start + 4).filter(|byte| (address..end).contains(byte));
+            let bytes = within.fold(0, |bytes, byte| bytes | 1 << (byte - start));
+            let written = if writes { bytes } else { 0 };
             let known = self.global.entry((word, used.atomic)).or_insert(used);
-            if used.writes && !known.writes {
+            let (bytes, written) = (known.bytes | bytes, known.written | written);
+            if writes && known.written == 0 {
                 *known = used;
+            } else if writes && known.value != used.value {
+                known.value = None;
             }
+            (known.bytes, known.written) = (bytes, written);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Ways of ordering threads that trial runs do not follow.
 
 use super::program::{Access, Arg, Program, Step};
+use crate::ptx::flow::LoopId;
 use crate::ptx::ir::{InstId, Operand, RegId};
 use crate::ptx::isa::Effect;
 use rustc_hash::FxHashSet;
@@ -26,15 +27,32 @@ fn is_retried(program: &Program, at: u32) -> bool {
     let Some(inst) = program.body.insts.get(at as usize) else {
         return false;
     };
-    let is_constant = |operand: &Operand| match super::program::arg(operand) {
+    let is_constant = |operand: &Operand| is_constant(program, &super::program::arg(operand));
+    inst.op.has("cas") && inst.operands.last().is_some_and(|new| !is_constant(new))
+}
+
+/// Whether it is a number that stands in the text.
+fn is_constant(program: &Program, arg: &Arg) -> bool {
+    match arg {
         Arg::Known(_) => true,
         Arg::Reg(reg, ..) => {
-            let mut defs = program.rows.iter().filter(|row| row.defs.contains(&reg));
+            let mut defs = program.rows.iter().filter(|row| row.defs.contains(reg));
             defs.all(|row| matches!(row.step, Step::Move(Arg::Known(_))))
         }
         _ => false,
-    };
-    inst.op.has("cas") && inst.operands.last().is_some_and(|new| !is_constant(new))
+    }
+}
+
+/// Whether a branch within the loop comes to a block only for what has been read.
+fn decides(program: &Program, id: LoopId, read: &FxHashSet<RegId>, block: u32) -> bool {
+    let above = program.cfg.dom().idom(block);
+    above
+        .filter(|above| program.loops.contains(id, *above))
+        .is_some_and(|above| {
+            let last = program.cfg.last(above).and_then(|last| program.rows.get(last.index()));
+            last.and_then(|row| row.guard)
+                .is_some_and(|guard| read.contains(&guard.reg))
+        })
 }
 
 /// A loop that is left by what a strong load or atomic in it has read.
@@ -72,6 +90,13 @@ fn spin(program: &Program) -> Option<InstId> {
                 .iter()
                 .any(|to| !program.loops.contains(id, *to))
         };
+        for at in insts().filter(|at| program.rows[*at as usize].guard.is_none()) {
+            let row = &program.rows[at as usize];
+            let constant = matches!(&row.step, Step::Move(from) if is_constant(program, from));
+            if constant && decides(program, id, &read, row.block) {
+                read.extend(row.defs.iter().copied());
+            }
+        }
         let tests = |block: &u32| {
             let last = program.cfg.last(*block).and_then(|last| program.rows.get(last.index()));
             last.and_then(|row| row.guard)

@@ -4,6 +4,7 @@ use super::Stop;
 use super::fiber::{Cells, Fiber, Frame, Who};
 use super::log::Site;
 use super::machine::{Arrived, Machine, Next};
+use super::mask::Mask;
 use super::program::{Arg, Row, arg};
 use super::value::Value;
 use crate::ptx::analysis::calls::Call;
@@ -39,16 +40,22 @@ impl Machine<'_, '_> {
         let alive = self.fibers[at].alive;
         let count = match count.map(|count| self.read(at, count)) {
             None => None,
-            Some(value) => Some(
-                value
-                    .constant()
-                    .ok_or(Stop::Unclear(site, "a barrier's count is not known"))?,
-            ),
+            Some(value) if !self.by_warp && value.constant().is_none() && value.is_by_thread() => {
+                return Err(Stop::NeedsWarps);
+            }
+            Some(value) => {
+                let known = value.constant().or_else(|| common(&value, &alive));
+                Some(known.ok_or(Stop::Unclear(site, "a barrier's count is not known"))?)
+            }
         };
+        let id = id.map(|id| self.read(at, id));
+        let apart = id
+            .as_ref()
+            .is_some_and(|id| id.constant().is_none() && id.is_by_thread());
         let whole = who.lanes() == alive;
         let full = count.is_none_or(|count| count >= u64::from(alive.len()));
         if !self.by_warp {
-            if !whole || !full || op == BarrierOp::Arrive {
+            if !whole || !full || apart || op == BarrierOp::Arrive {
                 return Err(Stop::NeedsWarps);
             }
             self.log.clear();
@@ -57,11 +64,12 @@ impl Machine<'_, '_> {
         if !whole {
             return Err(Stop::Tangled(site));
         }
-        let id = match id.map(|id| self.read(at, id)) {
+        let id = match id {
             None => 0,
-            Some(value) => value
-                .constant()
-                .ok_or(Stop::Unclear(site, "a barrier's number is not known"))?,
+            Some(value) => {
+                let known = value.constant().or_else(|| common(&value, &alive));
+                known.ok_or(Stop::Unclear(site, "a barrier's number is not known"))?
+            }
         };
         let id = id & 0xffff_ffff;
         let came = |arrived: &Arrived| arrived.warps >> at & 1 == 1;
@@ -87,6 +95,9 @@ impl Machine<'_, '_> {
         knew.for_each(|(knew, known)| *knew = (*knew).max(*known));
         let complete = count.is_some_and(|count| u64::from(arrived.threads) >= count);
         if op != BarrierOp::Arrive {
+            // Whoever else comes, its lanes have met.
+            let synced = Rc::make_mut(&mut self.log.synced);
+            self.fibers[at].alive.iter().for_each(|thread| synced[thread] = self.time);
             self.fibers[at].waits = Some(id);
         }
         if complete {
@@ -248,4 +259,13 @@ fn copy(cells: &mut Cells, from: SymbolId, to: SymbolId) {
         .collect();
     cells.retain(|(symbol, _), _| *symbol != to);
     cells.extend(held.into_iter().map(|(at, cell)| ((to, at), cell)));
+}
+
+/// What a value is in all of these threads, where that is one known number.
+fn common(value: &Value, lanes: &Mask) -> Option<u64> {
+    let first = value.of(lanes.lowest()?)?;
+    lanes
+        .iter()
+        .all(|thread| value.of(thread) == Some(first))
+        .then_some(first)
 }

@@ -33,6 +33,10 @@ pub enum Sample {
     Rounds,
     /// So large that no stride is too small, and different for every parameter.
     Huge,
+    /// Each four times the one before: what is a stride to one kernel bounds another.
+    Rising,
+    /// Each a quarter of the one before.
+    Falling,
 }
 
 impl Sample {
@@ -190,6 +194,8 @@ impl<'m> Params<'m> {
             (_, Sample::Larger) => 3072 << size,
             (_, Sample::Block) => self.threads[0],
             (_, Sample::Grid) => self.threads[1],
+            (_, Sample::Rising) => 1 << (10 + 2 * (number % 7)),
+            (_, Sample::Falling) => 1 << (22 - 2 * (number % 7)),
             (..=31, Sample::Huge) => 0x4000 + 0x200 * u64::from(number % 16),
             (_, Sample::Huge) => (16 + u64::from(number)) << 16,
         };

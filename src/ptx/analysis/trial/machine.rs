@@ -112,6 +112,7 @@ pub(super) struct Machine<'r, 'm> {
     pub(super) unknown: Vec<Site>,
     /// Stores to where loaded data says.
     pub(super) scattered: FxHashMap<Site, super::Scatter>,
+    pub(super) gathered: FxHashSet<Site>,
     pub(super) fibers: Vec<Fiber<'m>>,
     /// Whether each warp runs on its own.
     pub(super) by_warp: bool,

@@ -20,6 +20,7 @@ mod mask;
 mod node;
 mod parts;
 mod program;
+mod rounds;
 mod shadow;
 mod signals;
 mod space;
@@ -145,8 +146,10 @@ pub struct Fault {
 pub struct GlobalUse {
     /// By what.
     pub site: Site,
-    /// Whether it is written.
-    pub writes: bool,
+    /// Which of its bytes are accessed, a bit each.
+    pub bytes: u8,
+    /// Which of them are written.
+    pub written: u8,
     /// What is written, where that is one known number.
     pub value: Option<u64>,
     /// Whether it is an atomic.
@@ -207,6 +210,8 @@ pub struct Outcome {
     pub unknown: Vec<Site>,
     /// Stores to where loaded data says, by site.
     pub scattered: Vec<Scatter>,
+    /// Loads of global memory from where loaded data says.
+    pub gathered: Vec<Site>,
     /// Whether the threads fill a shared variable from start to end in one store: the CTA seems made for it.
     pub fills: bool,
     /// Whether the kernel computes the number of each thread's warp, so that there is more than one.
@@ -292,6 +297,7 @@ fn attempt(
             .any(|row| matches!(&row.step, program::Step::Access(access) if access.nc)),
         unknown: Vec::new(),
         scattered: FxHashMap::default(),
+        gathered: FxHashSet::default(),
         fibers: Vec::new(),
         by_warp,
         arrived: FxHashMap::default(),
@@ -329,8 +335,11 @@ fn attempt(
     let overlaps = machine.slots.iter().any(within);
     let mut scattered: Vec<Scatter> = machine.scattered.values().copied().collect();
     scattered.sort_by_key(|scatter| scatter.site);
+    let mut gathered: Vec<Site> = machine.gathered.into_iter().collect();
+    gathered.sort_unstable();
     Some(Outcome {
         scattered,
+        gathered,
         read_only: machine.read_only.pairs(),
         overlaps,
         fills: machine.fills,

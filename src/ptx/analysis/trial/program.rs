@@ -135,6 +135,8 @@ pub(super) struct Program<'m> {
     pub(super) rows: Vec<Row>,
     pub(super) cfg: Cfg,
     pub(super) loops: Loops,
+    /// Per loop, whether a number is halved or doubled in each round: such loops end soon.
+    pub(super) halving: Vec<bool>,
     pub(super) converge: Converge,
     /// Whether threads are ordered in ways that are not followed: mbarriers, cluster barriers, flags that are waited for.
     pub(super) foreign: Option<(InstId, &'static str)>,
@@ -154,11 +156,13 @@ impl<'m> Program<'m> {
         for (at, inst) in (0..).map(InstId).zip(&body.insts) {
             rows.push(row(module, body, &cfg, at, inst));
         }
+        let halving = super::rounds::halving(body, &cfg, &loops);
         let mut program = Self {
             body,
             rows,
             cfg,
             loops,
+            halving,
             converge,
             foreign: None,
             by_warp: false,

@@ -6,11 +6,14 @@ use super::log::Site;
 use super::machine::{Machine, Next};
 use super::mask::Mask;
 use super::program::{Arg, Program, Row};
+use crate::ptx::flow::LoopId;
 use crate::ptx::ir::InstId;
 use std::rc::Rc;
 
 /// Rounds that a loop runs whose end is not known.
 const GUESSED_ROUNDS: u32 = 4;
+/// Rounds of one that halves or doubles a number: they end within as many.
+const HALVING_ROUNDS: u32 = 16;
 /// Rounds that a loop runs at most.
 const MOST_ROUNDS: u32 = 300;
 
@@ -142,16 +145,17 @@ impl<'m> Machine<'_, 'm> {
     fn leaving(&self, at: usize, program: &Program, block: u32, target: u32, next: u32, guess: bool) -> Option<bool> {
         let frame = self.fibers[at].frames.last()?;
         // When half of the fuel is gone, loops are left early, so that what comes behind them is seen.
-        let most = if guess || self.fuel < self.half {
-            GUESSED_ROUNDS
-        } else {
-            MOST_ROUNDS
+        let short = guess || self.fuel < self.half;
+        let most = |id: LoopId| match program.halving.get(id.0 as usize) {
+            Some(true) if short => HALVING_ROUNDS,
+            _ if short => GUESSED_ROUNDS,
+            _ => MOST_ROUNDS,
         };
         let block_of = |inst: u32| program.cfg.block_of(InstId(inst));
         let mut around = program
             .loops
             .around(block)
-            .filter(|id| frame.rounds[id.0 as usize] >= most);
+            .filter(|id| frame.rounds[id.0 as usize] >= most(*id));
         around.find_map(|id| {
             let stays = |inst: u32| program.loops.contains(id, block_of(inst));
             match (stays(target), stays(next)) {

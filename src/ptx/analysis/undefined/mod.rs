@@ -90,6 +90,8 @@ pub(super) enum Passing {
     Select(Option<RegId>, Option<RegId>, RegId, bool),
     /// Its results are as undefined as they are.
     Computes,
+    /// Its results are those of one thread, which may be the one that has a value.
+    Picks,
     /// They matter here.
     Matters,
     /// It moves them about in parts, or hands them to others, who may not look at them.
@@ -191,6 +193,7 @@ pub(super) fn passing(row: &Inst) -> Passing {
         // These pick parts of their operands: the undefined part may be the one that is dropped.
         ("mov" | "prmt" | "bfi" | "bfe" | "lop3" | "shf", _) => Passing::Nothing,
         _ => match row.op.effect {
+            Effect::Warp if row.op.base() == "shfl" && row.op.has("idx") => Passing::Picks,
             Effect::Pure | Effect::Warp => Passing::Computes,
             Effect::Other
                 if row
@@ -282,9 +285,12 @@ fn level_of_result(code: Code, inst: InstId, sources: &[ValueId], levels: &[Leve
             let of_choice = |reg: Option<RegId>| reg.map_or(Level::Defined, of_reg);
             of_choice(a).meet(of_choice(b)).and(of_reg(predicate))
         }
-        Passing::Computes => {
+        how @ (Passing::Computes | Passing::Picks) => {
             let known = sources.iter().filter_map(|value| levels.get(value.index()));
-            known.fold(Level::Defined, |level, source| level.and(*source))
+            match known.fold(Level::Defined, |level, source| level.and(*source)) {
+                Level::Maybe if how == Passing::Picks => Level::Defined,
+                level => level,
+            }
         }
         Passing::Matters | Passing::Nothing => Level::Defined,
     }

@@ -144,7 +144,7 @@ impl<'a> Walker<'a> {
                     found.push((value, known, Some(Step::Through(inst))));
                 }
             }
-            Passing::Computes => {
+            Passing::Computes | Passing::Picks => {
                 let sources = ssa.uses(inst).get(usize::from(row.guard.is_some())..).unwrap_or(&[]);
                 for value in sources {
                     found.push((*value, known.clone(), Some(Step::Through(inst))));

@@ -22,6 +22,14 @@ impl Solver<'_, '_> {
                 None if self.parts.body.insts[id.index()].op.space == Space::Local => own(Extent::Thread),
                 None => larger(operands(), own(Extent::Cta)),
             },
+            Nature::AtLeast(_) if self.asks_for_all(id) => {
+                let operands = operands();
+                if operands.0 > Extent::Warp {
+                    own(Extent::Warp)
+                } else {
+                    operands
+                }
+            }
             Nature::AtLeast(extent) => larger(operands(), own(extent)),
             Nature::AtMost(extent) => {
                 let operands = operands();
@@ -31,6 +39,26 @@ impl Solver<'_, '_> {
             Nature::Slot => larger(operands(), self.slots_read(id).unwrap_or((Extent::Grid, Why::Uniform))),
             Nature::Call => self.call_result(id, block),
         }
+    }
+
+    /// Whether it compares what `match.any` gives with all lanes: where one lane is like all others, each is.
+    fn asks_for_all(&self, id: InstId) -> bool {
+        let inst = &self.parts.body.insts[id.index()];
+        let [.., Operand::Reg(reg), Operand::Imm(all)] = &inst.operands[..] else {
+            return false;
+        };
+        if !matches!(all.as_int(), Some(-1 | 0xffff_ffff)) || inst.op.base() != "setp" {
+            return false;
+        }
+        let value = self.parts.ssa.use_of(id, *reg);
+        let definition = value
+            .and_then(|value| self.parts.ssa.value(value))
+            .map(|value| value.definition);
+        let Some(Definition::Inst(matched)) = definition else {
+            return false;
+        };
+        let matched = &self.parts.body.insts[matched.index()].op;
+        matched.base() == "match" && matched.has("any")
     }
 
     /// `shfl.idx`: all lanes get the value of one, if all name the same.

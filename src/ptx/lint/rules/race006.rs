@@ -1,9 +1,12 @@
 //! RACE006: CTAs write and read one place in global memory.
 
+use crate::ptx::analysis::trial::Site;
 use crate::ptx::diag::{Code, Diag, Level};
 use crate::ptx::lint::context::Context;
+use crate::ptx::lint::gathers;
 use crate::ptx::lint::racing::opcode;
 use crate::ptx::lint::rule::Rule;
+use crate::ptx::lint::trials::Tried;
 
 /// CTAs write and read one place in global memory.
 pub const RULE: Rule = Rule {
@@ -19,7 +22,8 @@ const EXPLANATION: &str = "\
 Finds stores to global memory that reach places which another CTA stores to or loads from: an index without `%ctaid`, a halo that is
 updated in place. No barrier orders CTAs; only the end of the kernel, a cooperative launch or atomics with fences do, and a kernel
 that has such atomics or fences is not judged. Where the launch is not given, kernels that ask which CTA they are in are taken to run in
-several: what shows for all usual shapes, and whatever integer parameters hold, is a warning, and everything else information.
+several: what shows for all usual shapes, and whatever integer parameters hold, is a warning, and everything else information. So is a
+load from where loaded data says, of an array in which each thread stores at a place of its own.
 
 Fails (launched as `--block 64,1,1 --grid 2,1,1`):
 ```ptx
@@ -66,8 +70,10 @@ Let the index take in `%ctaid`, or write to another buffer than the one that is 
 fn check(context: &Context) -> Vec<Diag> {
     let tried = context.tried().iter();
     let found = tried.filter_map(|tried| {
-        let between = tried.between.filter(|between| !between.narrow)?;
-        let span = |site: crate::ptx::analysis::trial::Site| context.span(site.function, site.inst);
+        let Some(between) = tried.between.filter(|between| !between.narrow) else {
+            return gathered(context, tried);
+        };
+        let span = |site: Site| context.span(site.function, site.inst);
         let [x, y, z] = between.cta;
         let does = if between.both { "writes" } else { "reads" };
         let message = format!(
@@ -94,4 +100,31 @@ fn check(context: &Context) -> Vec<Diag> {
         })
     });
     found.collect()
+}
+
+/// A thread's own element that another one, led there by data, may read.
+fn gathered(context: &Context, tried: &Tried) -> Option<Diag> {
+    let quiet = tried.between.is_none() && tried.races.is_empty();
+    let gather = quiet.then(|| gathers::find(context, tried)).flatten()?;
+    let site = |inst| Site {
+        function: tried.function,
+        inst,
+    };
+    let message = format!(
+        "{} writes where another thread may read, and nothing orders them",
+        opcode(context, site(gather.store))
+    );
+    let diag = Diag::new(
+        RULE.code,
+        Level::Info,
+        context.span(tried.function, gather.store),
+        message,
+    )
+    .related(
+        context.span(tried.function, gather.load),
+        "loaded data says where this reads: it may be another thread's element",
+    )
+    .note("different parameters are taken to point to different memory")
+    .help("write to another buffer than the one that is read");
+    Some(diag)
 }
