@@ -409,8 +409,8 @@ impl Machine<'_, '_> {
         let end = address + u64::from(size);
         for word in address / 4..end.div_ceil(4) {
             let start = word * 4;
-            let within = (start..start + 4).filter(|byte| (address..end).contains(byte));
-            let bytes = within.fold(0, |bytes, byte| bytes | 1 << (byte - start));
+            let (low, high) = (address.saturating_sub(start), (end - start).min(4));
+            let bytes = (0xf_u8 << low) & (0xf >> (4 - high));
             let written = if writes { bytes } else { 0 };
             let known = self.global.entry((word, used.atomic)).or_insert(used);
             let (bytes, written) = (known.bytes | bytes, known.written | written);
