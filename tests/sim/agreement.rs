@@ -91,8 +91,7 @@ const NUMBERS: &str = "the numbers made up for its parameters are too small for 
 const DESCRIPTOR: &str = "the matrix descriptors of the example are made up";
 const TWO_PLACES: &str =
     "trial runs stop where threads wait at barriers in two places, and look for no races behind it";
-const LAST_CTA: &str =
-    "no fence stands behind the counter by which the last CTA is told: unordered by the letter, and the linter knows the idiom";
+const LAST_CTA: &str = "no fence stands behind the counter by which the last CTA is told: unordered by the letter, and the linter knows the idiom";
 const UNDEFINED: &str = "what is stored is undefined, and that is told (FLOW002)";
 
 /// Faults that runs meet and the linter says nothing of.
