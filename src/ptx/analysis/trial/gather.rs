@@ -95,12 +95,6 @@ impl Machine<'_, '_> {
         knew.for_each(|(knew, known)| *knew = (*knew).max(*known));
         let complete = count.is_some_and(|count| u64::from(arrived.threads) >= count);
         if op != BarrierOp::Arrive {
-            // Whoever else comes, its lanes have met.
-            let synced = Rc::make_mut(&mut self.log.synced);
-            self.fibers[at]
-                .alive
-                .iter()
-                .for_each(|thread| synced[thread] = self.time);
             self.fibers[at].waits = Some(id);
         }
         if complete {
