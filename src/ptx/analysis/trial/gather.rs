@@ -97,7 +97,10 @@ impl Machine<'_, '_> {
         if op != BarrierOp::Arrive {
             // Whoever else comes, its lanes have met.
             let synced = Rc::make_mut(&mut self.log.synced);
-            self.fibers[at].alive.iter().for_each(|thread| synced[thread] = self.time);
+            self.fibers[at]
+                .alive
+                .iter()
+                .for_each(|thread| synced[thread] = self.time);
             self.fibers[at].waits = Some(id);
         }
         if complete {
