@@ -255,18 +255,16 @@ impl FromStr for Target {
     /// Reads `sm_90a`, and `compute_90a` for the same, as ptxas does.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let name = text.strip_prefix("sm_").or(text.strip_prefix("compute_"));
-        let digits = |name: &str| name.starts_with(|first: char| first.is_ascii_digit());
-        name.filter(|name| digits(name))
-            .and_then(|name| Self::all().find(|target| target.is_spelled(name)))
-            .ok_or_else(|| UnknownTarget::new(text))
+        name.and_then(Self::spelled).ok_or_else(|| UnknownTarget::new(text))
     }
 }
 
 impl Target {
-    /// Whether `name` is this target without the `sm_`; ptxas allows leading zeros.
-    fn is_spelled(self, name: &str) -> bool {
-        let number = name.strip_suffix(self.suffix.as_str());
-        number.and_then(|number| number.parse().ok()) == Some(self.sm)
+    /// The target of that name, without the `sm_`; ptxas allows leading zeros.
+    fn spelled(name: &str) -> Option<Self> {
+        let suffix = name.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let sm: u16 = name.strip_suffix(suffix)?.parse().ok()?;
+        Self::all().find(|target| target.sm == sm && target.suffix.as_str() == suffix)
     }
 }
 

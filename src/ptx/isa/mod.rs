@@ -27,7 +27,7 @@ pub use form::{Alternative, Count, Form, Gate, OperandKind, OperandSpec, Operand
 pub use opcode::{Match, Opcode, Problem};
 pub use special::{Extent, SPECIALS, Special, SpecialInfo};
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
 /// What executing an instruction does beside writing its destination registers.
@@ -150,9 +150,9 @@ impl Entry {
 
 /// The rows whose opcode starts with that word: `bar` has several.
 pub fn entries(base: &str) -> &'static [Entry] {
-    static INDEX: OnceLock<HashMap<&'static str, Vec<Entry>>> = OnceLock::new();
+    static INDEX: OnceLock<FxHashMap<&'static str, Vec<Entry>>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
-        let mut index: HashMap<_, Vec<_>> = HashMap::new();
+        let mut index: FxHashMap<_, Vec<_>> = FxHashMap::default();
         for row in rows() {
             let forms = OnceLock::new();
             index.entry(row.base()).or_default().push(Entry { row, forms });

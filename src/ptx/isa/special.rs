@@ -1,7 +1,7 @@
 //! Special registers (PTX ISA, "Special Registers").
 
 use crate::ptx::types::Type;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
 /// How far apart the values are that threads read from a special register.
@@ -92,7 +92,7 @@ pub struct Special(u16);
 impl Special {
     /// The special register of that name, percent sign and component included.
     pub fn from_name(name: &str) -> Option<Special> {
-        static INDEX: OnceLock<HashMap<&'static str, u16>> = OnceLock::new();
+        static INDEX: OnceLock<FxHashMap<&'static str, u16>> = OnceLock::new();
         let index = INDEX.get_or_init(|| {
             SPECIALS
                 .iter()

@@ -407,19 +407,26 @@ impl Machine<'_, '_> {
             return;
         }
         let end = address + u64::from(size);
+        let whole = address % 4 == 0 && size % 4 == 0;
         for word in address / 4..end.div_ceil(4) {
             let start = word * 4;
-            let within = (start..start + 4).filter(|byte| (address..end).contains(byte));
-            let bytes = within.fold(0, |bytes, byte| bytes | 1 << (byte - start));
+            let bytes = match whole {
+                true => 0xf,
+                false => (0xf_u8 << address.saturating_sub(start)) & (0xf >> (4 - (end - start).min(4))),
+            };
             let written = if writes { bytes } else { 0 };
-            let known = self.global.entry((word, used.atomic)).or_insert(used);
-            let (bytes, written) = (known.bytes | bytes, known.written | written);
+            let new = GlobalUse { bytes, written, ..used };
+            let known = self.global.entry((word, used.atomic)).or_insert(new);
             if writes && known.written == 0 {
-                *known = used;
+                *known = GlobalUse {
+                    bytes: known.bytes,
+                    ..new
+                };
             } else if writes && known.value != used.value {
                 known.value = None;
             }
-            (known.bytes, known.written) = (bytes, written);
+            known.bytes |= bytes;
+            known.written |= written;
         }
     }
 }

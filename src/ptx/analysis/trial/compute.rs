@@ -79,15 +79,14 @@ impl Machine<'_, '_> {
     pub(super) fn write(&mut self, at: usize, reg: RegId, value: Value, who: &Who) {
         let threads = self.threads;
         let fiber = &mut self.fibers[at];
-        let whole = who.holds == fiber.alive;
-        let Some(place) = fiber
-            .frames
-            .last_mut()
-            .and_then(|frame| frame.regs.get_mut(reg.index()))
-        else {
+        let alive = fiber.alive;
+        let Some(frame) = fiber.frames.last_mut() else { return };
+        let local = frame.program.local.get(reg.index()) == Some(&true);
+        let here = frame.stack.last().map_or(alive, |entry| entry.mask);
+        let Some(place) = frame.regs.get_mut(reg.index()) else {
             return;
         };
-        if whole {
+        if who.holds == alive || local && who.holds == here {
             *place = value;
             return;
         }

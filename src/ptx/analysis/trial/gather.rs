@@ -95,12 +95,6 @@ impl Machine<'_, '_> {
         knew.for_each(|(knew, known)| *knew = (*knew).max(*known));
         let complete = count.is_some_and(|count| u64::from(arrived.threads) >= count);
         if op != BarrierOp::Arrive {
-            // Whoever else comes, its lanes have met.
-            let synced = Rc::make_mut(&mut self.log.synced);
-            self.fibers[at]
-                .alive
-                .iter()
-                .for_each(|thread| synced[thread] = self.time);
             self.fibers[at].waits = Some(id);
         }
         if complete {
@@ -118,11 +112,14 @@ impl Machine<'_, '_> {
         };
         self.uncounted.remove(&id);
         let waiting = |(_, fiber): &(usize, &mut Fiber)| fiber.waits == Some(id);
+        let synced = Rc::make_mut(&mut self.log.synced);
         for (warp, fiber) in self.fibers.iter_mut().enumerate().filter(waiting) {
             fiber.waits = None;
             if std::mem::take(&mut fiber.again) {
                 continue;
             }
+            // Its lanes have met there, too.
+            fiber.alive.iter().for_each(|thread| synced[thread] = self.time);
             let clocks = Rc::make_mut(&mut self.log.clocks[warp]);
             let clocks = clocks.iter_mut().zip(&knew).enumerate();
             clocks

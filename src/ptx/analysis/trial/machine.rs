@@ -44,11 +44,9 @@ impl<'m> Programs<'m> {
     pub(super) fn get(&mut self, function: FuncId) -> Option<Rc<Program<'m>>> {
         let module = self.module;
         let make = || {
-            module
-                .function(function)
-                .body
-                .as_ref()
-                .map(|body| Rc::new(Program::new(module, body)))
+            let function = module.function(function);
+            let body = function.body.as_ref();
+            body.map(|body| Rc::new(Program::new(module, function, body)))
         };
         self.known.entry(function).or_insert_with(make).clone()
     }
@@ -234,7 +232,8 @@ impl<'m> Machine<'_, 'm> {
         };
         let Some(mut entry) = frame.stack.pop() else { return };
         if let Some(first) = entry.fork.take().and_then(|fork| fork.first) {
-            for (reg, other) in frame.regs.iter_mut().zip(&first) {
+            let lasting = frame.regs.iter_mut().zip(&first).zip(&frame.program.local);
+            for ((reg, other), _) in lasting.filter(|(_, local)| !**local) {
                 *reg = reg.merged(other, &entry.mask, threads);
             }
         }

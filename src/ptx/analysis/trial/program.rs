@@ -6,7 +6,8 @@ use crate::ptx::analysis::converge::Converge;
 use crate::ptx::analysis::scalar::{self, Scalar};
 use crate::ptx::flow::{Cfg, Loops};
 use crate::ptx::ir::{
-    Address, BarrierKind, BarrierOp, Base, Body, FuncId, Guard, Inst, InstId, Module, Operand, RegId, Special, SymbolId,
+    Address, BarrierKind, BarrierOp, Base, Body, FuncId, Function, Guard, Inst, InstId, Module, Operand, RegDecl,
+    RegId, Special, SymbolId,
 };
 use crate::ptx::isa::Effect;
 use crate::ptx::types::{Space, Type};
@@ -144,10 +145,12 @@ pub(super) struct Program<'m> {
     pub(super) by_warp: bool,
     /// Which parameters are addresses, found when first asked for.
     pub(super) pointers: OnceCell<Pointers>,
+    /// Per register, whether it lives within one block only: what threads hold that are elsewhere is of no use to anybody.
+    pub(super) local: Vec<bool>,
 }
 
 impl<'m> Program<'m> {
-    pub(super) fn new(module: &'m Module, body: &'m Body) -> Self {
+    pub(super) fn new(module: &'m Module, function: &Function, body: &'m Body) -> Self {
         let cfg = Cfg::new(module, body);
         let loops = Loops::of_cfg(&cfg);
         let waits = |inst: u32| body.insts[inst as usize].op.effect == Effect::Barrier;
@@ -157,6 +160,7 @@ impl<'m> Program<'m> {
             rows.push(row(module, body, &cfg, at, inst));
         }
         let halving = super::rounds::halving(body, &cfg, &loops);
+        let local = local(module, function, body, &rows);
         let mut program = Self {
             body,
             rows,
@@ -167,6 +171,7 @@ impl<'m> Program<'m> {
             foreign: None,
             by_warp: false,
             pointers: OnceCell::new(),
+            local,
         };
         program.foreign = super::foreign::find(&program);
         program.by_warp = program.rows.iter().any(|row| match &row.step {
@@ -176,6 +181,29 @@ impl<'m> Program<'m> {
         });
         program
     }
+}
+
+/// The registers that are set, for all threads that come by, and read in one block and nowhere else.
+fn local(module: &Module, function: &Function, body: &Body, rows: &[Row]) -> Vec<bool> {
+    let mut homes: Vec<Option<u32>> = vec![None; body.regs.len()];
+    let mut local = vec![true; body.regs.len()];
+    for row in rows {
+        for reg in &row.uses {
+            local[reg.index()] &= homes[reg.index()] == Some(row.block);
+        }
+        for reg in &row.defs {
+            let home = &mut homes[reg.index()];
+            local[reg.index()] &= home.map_or(row.guard.is_none(), |home| home == row.block);
+            *home = Some(row.block);
+        }
+    }
+    // What a function returns is read when it has ended.
+    for result in &function.results {
+        let named = |reg: &RegDecl| *reg.name == *module.name(*result);
+        let at = body.regs.iter().position(named);
+        at.into_iter().for_each(|at| local[at] = false);
+    }
+    local
 }
 
 fn row(module: &Module, body: &Body, cfg: &Cfg, at: InstId, inst: &Inst) -> Row {

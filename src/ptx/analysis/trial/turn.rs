@@ -145,10 +145,10 @@ impl<'m> Machine<'_, 'm> {
     fn leaving(&self, at: usize, program: &Program, block: u32, target: u32, next: u32, guess: bool) -> Option<bool> {
         let frame = self.fibers[at].frames.last()?;
         // When half of the fuel is gone, loops are left early, so that what comes behind them is seen.
-        let short = guess || self.fuel < self.half;
+        let scarce = self.fuel < self.half;
         let most = |id: LoopId| match program.halving.get(id.0 as usize) {
-            Some(true) if short => HALVING_ROUNDS,
-            _ if short => GUESSED_ROUNDS,
+            Some(true) if guess && !scarce => HALVING_ROUNDS,
+            _ if guess || scarce => GUESSED_ROUNDS,
             _ => MOST_ROUNDS,
         };
         let block_of = |inst: u32| program.cfg.block_of(InstId(inst));

@@ -16,9 +16,10 @@ const ALONE: u32 = 1024;
 impl Ctx<'_> {
     /// Runs the warp until nothing of it can run, or it has run for `slices` slices. Whether anything could.
     pub fn run(&mut self, slices: u32) -> bool {
-        let mut any = false;
-        for _ in 0..slices {
-            if self.world.over || !self.step() {
+        let (mut any, mut left) = (false, slices);
+        while left > 0 {
+            left -= 1;
+            if self.world.over || !self.step(&mut left) {
                 return any;
             }
             any = true;
@@ -30,8 +31,8 @@ impl Ctx<'_> {
         any
     }
 
-    /// Runs one split until something happens. Whether there was one.
-    fn step(&mut self) -> bool {
+    /// Runs one split until something happens; further slices are taken from `left`. Whether there was one.
+    fn step(&mut self, left: &mut u32) -> bool {
         // Most warps are one split.
         let next = match self.warp.splits.as_mut_slice() {
             [] => return false,
@@ -48,7 +49,7 @@ impl Ctx<'_> {
         let Some(at) = next else {
             return self.come_together() || self.wake();
         };
-        let split = self.warp.splits.swap_remove(at);
+        let mut split = self.warp.splits.swap_remove(at);
         let limit = self.limit(&split);
         let alone = !self
             .warp
@@ -63,7 +64,27 @@ impl Ctx<'_> {
             .is_some()
             .then(|| self.foresee(split.pc, split.mask));
         let reach = Reach { limit, turns, single };
-        let (pc, count, event) = fast::run(self, split.pc, split.mask, reach);
+        let is_whole = !single && self.warp.splits.is_empty();
+        let (pc, count, event) = loop {
+            let (pc, count, event) = fast::run(self, split.pc, split.mask, reach);
+            match event {
+                // Kernels shuffle a lot; the next slice begins behind it, as it would anyway.
+                Event::Rare { at, mask }
+                    if is_whole && mask == split.mask && *left > 0 && self.is_for_all(at, split.mask) =>
+                {
+                    self.spend(count, split.mask, pc);
+                    self.together_at_once(at, Split { pc, ..split });
+                    split.pc = pc + 1;
+                    if self.world.over {
+                        self.put(split);
+                        return true;
+                    }
+                    *left -= 1;
+                    self.world.resting = false;
+                }
+                event => break (pc, count, event),
+            }
+        };
         if self.world.options.trace {
             self.trace(&split);
         }

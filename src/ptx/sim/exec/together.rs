@@ -43,6 +43,23 @@ impl Ctx<'_> {
         }
     }
 
+    /// Whether lanes that come to a rare instruction are all of the warp, and do it together with nobody else.
+    pub fn is_for_all(&self, at: u32, mask: u32) -> bool {
+        let Some(Rare::Together(_, Some(slot))) = self.program.rares.get(at as usize) else {
+            return false;
+        };
+        let named = self.warp.file.read(*slot, mask.trailing_zeros() as usize) as u32;
+        mask == self.warp.live && mask & !named == 0 && self.warp.file.is_uniform(*slot, mask)
+    }
+
+    /// Does it for lanes of which [`Ctx::is_for_all`] holds.
+    pub fn together_at_once(&mut self, at: u32, split: Split) {
+        let program = self.program;
+        if let Some(Rare::Together(what, _)) = program.rares.get(at as usize) {
+            self.perform(&[Party { what, split }], split.mask);
+        }
+    }
+
     /// The lanes of a set whose mask is that.
     fn lanes_with(&self, mask: Slot, named: u32, among: u32) -> u32 {
         if self.warp.file.is_uniform(mask, among) {
