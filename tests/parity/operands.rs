@@ -193,6 +193,7 @@ impl Place<'_> {
     fn elements(&self, spec: &OperandSpec) -> Option<usize> {
         match spec.count? {
             Count::Fixed(count) => Some(usize::from(count)),
+            Count::Lone => Some(1),
             Count::Times(factor, slot) => {
                 let number = usize::from(Count::number(self.picks.get(slot)?.as_ref()?.name)?);
                 Some(usize::from(factor) * number)

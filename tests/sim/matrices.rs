@@ -265,17 +265,19 @@ fn four_small_products() {
 /// Chunks of ones with scales of two and one on one side, of one on the other.
 #[test]
 fn block_scales() {
-    let code = "mov.b32 %x0, 0x22222222;
-        mov.b32 %x1, 0x7f80ffff;
-        mov.b32 %x2, 0x7f7f7f7f;
-        mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0
-            {%d0, %d1, %d2, %d3}, {%x0, %x0, %x0, %x0}, {%x0, %x0}, {%d0, %d1, %d2, %d3}, %x1, {2, 1}, %x2, {0, 3};";
-    let sums = sums(code);
-    assert!(
-        sums.chunks(8)
-            .all(|lane| lane == [97.0, 97.0, 97.0, 97.0, 1.0, 1.0, 1.0, 1.0]),
-        "{sums:?}"
-    );
+    for scale in ["%x1", "{%x1}"] {
+        let code = format!(
+            "mov.b32 %x0, 0x22222222;
+            mov.b32 %x1, 0x7f80ffff;
+            mov.b32 %x2, 0x7f7f7f7f;
+            mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0
+                {{%d0, %d1, %d2, %d3}}, {{%x0, %x0, %x0, %x0}}, {{%x0, %x0}}, {{%d0, %d1, %d2, %d3}},
+                {scale}, {{2, 1}}, %x2, {{0, 3}};"
+        );
+        let sums = sums(&code);
+        let wanted = [97.0, 97.0, 97.0, 97.0, 1.0, 1.0, 1.0, 1.0];
+        assert!(sums.chunks(8).all(|lane| lane == wanted), "{scale}: {sums:?}");
+    }
 }
 
 /// Of each four ones two are there: half of the sum.

@@ -32,6 +32,7 @@
 //! | `pack` | a scalar, or a brace vector of equal parts that fill the type |
 //! | `frag` | a brace vector of any length, or a single register |
 //! | `x4` | just that many elements |
+//! | `xone` | a single register, in braces or without |
 //! | `x2num` | twice as many elements as the number in the member of the set `num` (`x1` to `x128`) |
 //! | `xn2` | half as many elements as the N of the shape (`m64n8k16`), or `xn4` a quarter |
 //! | `xdim` | as many elements as the dimension (`3d`) says, or `xdim-2` two less |
@@ -154,6 +155,8 @@ pub enum OperandType {
 pub enum Count {
     /// That many.
     Fixed(u16),
+    /// One, which may do without braces.
+    Lone,
     /// The number in the modifier of a slot (`x4`, `cta_group::2`), times a factor.
     Times(u16, usize),
     /// The N of the shape among the modifiers, divided.

@@ -279,10 +279,13 @@ fn annotate_value(spec: &mut OperandSpec, annotation: &str, slots: &[Slot]) {
     }
 }
 
-/// Reads `4`, `2num`, `n2` or `dim-2`.
+/// Reads `4`, `one`, `2num`, `n2` or `dim-2`.
 fn parse_count(text: &str, slot: &impl Fn(&str) -> Option<usize>) -> Option<Count> {
     if let Some(divisor) = text.strip_prefix('n').and_then(|digits| digits.parse().ok()) {
         return Some(Count::Shape(divisor));
+    }
+    if text == "one" {
+        return Some(Count::Lone);
     }
     if let Some(less) = text.strip_prefix("dim") {
         return Some(Count::Dimension(less.trim_start_matches('-').parse().unwrap_or(0)));

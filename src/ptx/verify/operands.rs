@@ -289,7 +289,7 @@ impl Fit<'_> {
         if want.is_some_and(|want| want != lanes) {
             return Err(Complaint::Elements(want.unwrap_or(1), lanes));
         }
-        if lanes == 1 && spec.count.is_some() {
+        if lanes == 1 && spec.count.is_some_and(|count| count != Count::Lone) {
             return Err(Complaint::Kind("a vector of one register, in braces"));
         }
         self.value(spec, operand)
@@ -300,6 +300,7 @@ impl Fit<'_> {
         match (spec.kind, spec.count) {
             (OperandKind::Vec, _) => Some(usize::from(self.inst.op.lanes)),
             (_, Some(Count::Fixed(count))) => Some(usize::from(count)),
+            (_, Some(Count::Lone)) => Some(1),
             (_, Some(Count::Times(factor, slot))) => {
                 Some(usize::from(factor) * usize::from(Count::number(self.found.chosen(slot)?)?))
             }

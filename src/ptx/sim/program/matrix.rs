@@ -264,10 +264,12 @@ impl Decoder<'_> {
         ];
         let sparse = self.sparsity(inst, &product)?;
         let at = if sparse.is_some() { 6 } else { 4 };
-        let scales = [
-            word(self.arg(inst, at, Type::B32)?)?,
-            word(self.arg(inst, at + 2, Type::B32)?)?,
-        ];
+        // In braces or without.
+        let mut scale = |at: usize| match self.operand(inst, at)? {
+            Operand::Vector(parts) if parts.len() == 1 => word(self.source(&parts[0], Type::B32)?),
+            _ => word(self.arg(inst, at, Type::B32)?),
+        };
+        let scales = [scale(at)?, scale(at + 2)?];
         let mut pair = |at: usize| -> Result<[Slot; 2], Refused> {
             match self.operand(inst, at)? {
                 Operand::Vector(parts) if parts.len() == 2 => {
