@@ -407,7 +407,7 @@ impl Machine<'_, '_> {
             return;
         }
         let end = address + u64::from(size);
-        let whole = address % 4 == 0 && size % 4 == 0;
+        let whole = address.is_multiple_of(4) && size.is_multiple_of(4);
         for word in address / 4..end.div_ceil(4) {
             let start = word * 4;
             let bytes = match whole {
