@@ -96,18 +96,20 @@ fn content(function: &Function, body: &Body) -> u64 {
     let mut hasher = FxHasher::default();
     (function.params.len(), body.insts.len(), body.regs.len()).hash(&mut hasher);
     for inst in &body.insts {
-        (Arc::as_ptr(&inst.op) as usize).hash(&mut hasher);
-        inst.guard.map(|guard| (guard.reg.0, guard.negated)).hash(&mut hasher);
+        hasher.write_usize(Arc::as_ptr(&inst.op) as usize);
+        if let Some(guard) = inst.guard {
+            hasher.write_u64(u64::from(guard.reg.0) << 1 | u64::from(guard.negated));
+        }
         for operand in &inst.operands {
             match operand {
-                Operand::Reg(reg) => reg.0.hash(&mut hasher),
+                Operand::Reg(reg) => hasher.write_u32(reg.0),
                 Operand::Imm(imm) => imm.hash(&mut hasher),
-                Operand::Symbol(_, by) => by.hash(&mut hasher),
-                Operand::Label(label) => label.0.hash(&mut hasher),
+                Operand::Symbol(_, by) => hasher.write_i64(*by),
+                Operand::Label(label) => hasher.write_u32(label.0),
                 Operand::Address(Address { base, offset }) => {
-                    offset.hash(&mut hasher);
+                    hasher.write_i64(*offset);
                     if let Base::Reg(reg) = base {
-                        reg.0.hash(&mut hasher);
+                        hasher.write_u32(reg.0);
                     }
                 }
                 _ => {}

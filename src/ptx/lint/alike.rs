@@ -265,7 +265,7 @@ struct Mover<'a> {
     text: &'a str,
     from: &'a FunctionSpans,
     to: &'a FunctionSpans,
-    /// Words that are not the same in both.
+    /// Words that are not the same in both, in order.
     words: Vec<(&'a str, &'a str)>,
     /// Where variables and labels are declared that the first names, and where those that stand in their place are.
     declared: Vec<(Span, Span)>,
@@ -415,15 +415,13 @@ impl<'a> Mover<'a> {
 
     fn named(&self, text: &str) -> String {
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$' | '%' | '.');
-        if self.words.iter().all(|(from, _)| !text.contains(from)) {
-            return text.to_owned();
-        }
         let mut moved = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(letter) = rest.chars().next() {
             let end = rest.find(|letter| !is_word(letter)).unwrap_or(rest.len());
             let (word, behind) = rest.split_at(end.max(letter.len_utf8()));
-            let new = self.words.iter().find(|(from, _)| *from == word);
+            let at = self.words.partition_point(|(from, _)| *from < word);
+            let new = self.words.get(at).filter(|(from, _)| *from == word);
             moved.push_str(new.map_or(word, |(_, to)| to));
             rest = behind;
         }
