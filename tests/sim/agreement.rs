@@ -162,12 +162,6 @@ const NOT_FOUND: &[Row] = &[
         "BAR001",
         "lanes that return round the barrier exit next: told as leaving early (BAR005)",
     ),
-    (
-        "races/blelloch_param_clang.ptx",
-        "k",
-        "BAR001",
-        "lanes meet at a block above them in the text, and those that are there run ahead in the simulator",
-    ),
     ("races/last_block_all_store.ptx", "k", "RACE006", LAST_CTA),
     ("races/scr_ticket_fence.ptx", "k", "RACE006", LAST_CTA),
     (

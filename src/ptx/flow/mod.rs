@@ -9,6 +9,7 @@ mod digraph;
 mod dom;
 mod liveness;
 mod loops;
+mod order;
 mod place;
 mod rename;
 mod ssa;
@@ -18,6 +19,7 @@ pub use digraph::Digraph;
 pub use dom::DomTree;
 pub use liveness::{Liveness, Pressure};
 pub use loops::{Loop, LoopId, Loops};
+pub use order::in_order;
 pub use ssa::{Definition, Ssa, Value, ValueId};
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ pub enum Event {
 pub struct Reach {
     /// It ends where the code reaches this place.
     pub limit: u32,
+    /// And where it branches to a place with this number or a greater one in the order of the program.
+    pub floor: u32,
     /// Backward branches it may take.
     pub turns: u32,
     /// Whether it ends after each instruction.
@@ -80,6 +82,9 @@ fn straight(ctx: &mut Ctx, mut pc: u32, active: u32, reach: Reach) -> (u32, u64,
                         }
                     }
                     pc = target;
+                    if reach.floor != u32::MAX && program.order.get(pc as usize).is_some_and(|at| *at >= reach.floor) {
+                        return (pc, count, Event::Limit);
+                    }
                 } else if mask == 0 {
                     pc += 1;
                 } else {

@@ -50,7 +50,7 @@ impl Ctx<'_> {
             return self.come_together() || self.wake();
         };
         let mut split = self.warp.splits.swap_remove(at);
-        let limit = self.limit(&split);
+        let (limit, floor) = self.limit(&split);
         let alone = !self
             .warp
             .splits
@@ -63,7 +63,12 @@ impl Ctx<'_> {
             .precision
             .is_some()
             .then(|| self.foresee(split.pc, split.mask));
-        let reach = Reach { limit, turns, single };
+        let reach = Reach {
+            limit,
+            floor,
+            turns,
+            single,
+        };
         let is_whole = !single && self.warp.splits.is_empty();
         let (pc, count, event) = loop {
             let (pc, count, event) = fast::run(self, split.pc, split.mask, reach);
@@ -176,7 +181,7 @@ impl Ctx<'_> {
         self.world.stop.get_or_insert(stop);
     }
 
-    /// The split to run: the deepest in calls, then the lowest in the code.
+    /// The split to run: the deepest in calls, then the first in the order of the program.
     fn next(&mut self) -> Option<usize> {
         if !self.warp.splits.iter().any(|split| split.wait == Wait::Ready) {
             for split in &mut self.warp.splits {
@@ -194,22 +199,32 @@ impl Ctx<'_> {
                 .map_or(0, |frame| frame.depth)
         };
         ready
-            .min_by_key(|(_, split)| (u32::MAX - depth(split), split.pc))
+            .min_by_key(|(_, split)| (u32::MAX - depth(split), self.order(split.pc)))
             .map(|(at, _)| at)
     }
 
-    /// Where a split meets the next one.
-    fn limit(&self, split: &Split) -> u32 {
-        let others = self
-            .warp
-            .splits
-            .iter()
-            .filter(|other| other.frame == split.frame && other.wait != Wait::Resting);
-        others
-            .map(|other| other.pc)
-            .filter(|pc| *pc > split.pc)
-            .min()
-            .unwrap_or(u32::MAX)
+    fn order(&self, pc: u32) -> u32 {
+        self.program.order.get(pc as usize).copied().unwrap_or(u32::MAX)
+    }
+
+    /// Where a split meets the next one, or has come so far that another one is to run: the place in the code, and its number
+    /// in the order of the program.
+    fn limit(&self, split: &Split) -> (u32, u32) {
+        let others = || {
+            let splits = self.warp.splits.iter();
+            splits.filter(|other| other.frame == split.frame && other.wait != Wait::Resting)
+        };
+        let behind = others().map(|other| other.pc).filter(|pc| *pc > split.pc);
+        let limit = behind.min().unwrap_or(u32::MAX);
+        let ready = others().filter(|other| other.wait == Wait::Ready);
+        let floor = ready.map(|other| self.order(other.pc)).min().unwrap_or(u32::MAX);
+        if floor == u32::MAX {
+            return (limit, floor);
+        }
+        let leaps = &self.program.leaps;
+        let mut leaps = leaps[leaps.partition_point(|pc| *pc <= split.pc)..].iter().copied();
+        let leap = leaps.find(|pc| *pc >= limit || self.order(*pc) >= floor);
+        (limit.min(leap.unwrap_or(u32::MAX)), floor)
     }
 
     /// Adds a split; one at the same place takes it in.

@@ -1,7 +1,7 @@
 //! Execution: the state of a grid, and what instructions do to it.
 //!
-//! A warp is a list of splits: lanes that are at one place together. The split that is deepest in calls and lowest in the
-//! code runs, splits that meet merge, and one that goes round and round gives way now and then. So lanes come together
+//! A warp is a list of splits: lanes that are at one place together. The split that is deepest in calls and first in the
+//! order of the program (`flow::in_order`) runs, splits that meet merge, and one that goes round and round gives way now and then. So lanes come together
 //! again where compilers expect it, and still none waits for one that waits for it.
 
 mod access;

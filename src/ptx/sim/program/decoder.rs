@@ -5,6 +5,7 @@ use super::super::lanes::{File, Slot, lanes};
 use super::defined::Watched;
 use super::stack::Framed;
 use super::{Ins, Layout, Op, Program, Rare, Step};
+use crate::ptx::flow::{Cfg, Loops, in_order};
 use crate::ptx::ir::{Body, FuncId, Inst, InstId, LabelId, Module, Operand, RegId, Special, SymbolId};
 use crate::ptx::types::Type;
 use rustc_hash::FxHashMap;
@@ -69,6 +70,8 @@ pub fn decode(module: &Module, kernel: FuncId, dynamic: u64) -> Result<Program, 
         out: Program {
             code: Vec::new(),
             sites: Vec::new(),
+            order: Vec::new(),
+            leaps: Vec::new(),
             steps: Vec::new(),
             accesses: Vec::new(),
             rares: Vec::new(),
@@ -148,6 +151,26 @@ impl<'m> Decoder<'m> {
         self.guard = (super::operand::ALWAYS, 0);
         self.rare(Rare::Return);
         self.resolve();
+        self.order(body);
+    }
+
+    /// Numbers the places of a function that has just been decoded.
+    fn order(&mut self, body: &Body) {
+        let first = self.out.order.len() as u32;
+        self.out.order.extend(first..self.out.code.len() as u32);
+        let cfg = Cfg::new(self.module, body);
+        let mut next = self.starts.first().copied().unwrap_or(first);
+        for block in in_order(&cfg, &Loops::of_cfg(&cfg)) {
+            let insts = cfg.insts(block);
+            let at = |inst: u32| self.starts.get(inst as usize).copied().unwrap_or(next);
+            for pc in at(insts.start)..at(insts.end) {
+                self.out.order[pc as usize] = next;
+                next += 1;
+            }
+        }
+        let order = &self.out.order;
+        let leaps = (first.max(1)..order.len() as u32).filter(|pc| order[*pc as usize] != order[*pc as usize - 1] + 1);
+        self.out.leaps.extend(leaps);
     }
 
     /// Decodes an instruction under its guard; what cannot be executed becomes something that says so.

@@ -374,6 +374,10 @@ pub struct Program {
     pub code: Vec<Ins>,
     /// Where each instruction comes from.
     pub sites: Vec<Site>,
+    /// Of lanes that have parted, those run first whose place has the smaller number here.
+    pub order: Vec<u32>,
+    /// The places whose numbers do not follow those of the places before them.
+    pub leaps: Vec<u32>,
     /// Functions over rows.
     pub steps: Vec<Step>,
     /// Loads and stores.
