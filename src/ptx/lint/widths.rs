@@ -5,13 +5,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Threads of the largest shapes.
 const MOST: u32 = 256;
+/// Widths to try.
+const MOST_WIDTHS: usize = 2;
 
 /// Shapes to try where threads get in each other's way in all usual ones, the smallest first.
 ///
 /// Who numbers threads by `%tid.y * 32 + %tid.x` is made for rows of 32; who asks how many rows there are can do with one.
 pub(super) fn shapes(body: &Body) -> Vec<[u32; 3]> {
     let mut found: Vec<[u32; 3]> = Vec::new();
-    if let Some(width) = width(body) {
+    for width in widths(body) {
         let rows = [2, 4, 8].into_iter().filter(|rows| width * rows <= MOST);
         found.extend(rows.map(|rows| [width, rows, 1]));
     }
@@ -27,8 +29,8 @@ pub(super) fn shapes(body: &Body) -> Vec<[u32; 3]> {
     found
 }
 
-/// How many threads a row has, where all numbers of threads that are computed agree.
-fn width(body: &Body) -> Option<u32> {
+/// How many threads a row has, by the numbers of threads that are computed; what is no number of lanes is the pitch of a tile.
+fn widths(body: &Body) -> Vec<u32> {
     let (mut across, mut down) = (FxHashSet::default(), FxHashSet::default());
     let mut rows: FxHashMap<RegId, u32> = FxHashMap::default();
     let mut found = FxHashSet::default();
@@ -54,9 +56,11 @@ fn width(body: &Body) -> Option<u32> {
             _ => {}
         }
     }
-    let mut widths = found.into_iter();
-    let width = widths.next().filter(|_| widths.next().is_none());
-    width.filter(|width| width.is_power_of_two() && (8..=128).contains(width))
+    found.retain(|width: &u32| width.is_power_of_two() && (8..=128).contains(width));
+    let mut widths: Vec<u32> = found.into_iter().collect();
+    widths.sort_unstable();
+    widths.truncate(MOST_WIDTHS);
+    widths
 }
 
 /// By how much a register is multiplied.
