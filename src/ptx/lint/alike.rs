@@ -267,6 +267,8 @@ struct Mover<'a> {
     to: &'a FunctionSpans,
     /// Words that are not the same in both, in order.
     words: Vec<(&'a str, &'a str)>,
+    /// How long the shortest of them is.
+    shortest: usize,
     /// Where variables and labels are declared that the first names, and where those that stand in their place are.
     declared: Vec<(Span, Span)>,
     /// Where lines start, once that is asked for.
@@ -301,6 +303,7 @@ impl<'a> Mover<'a> {
             text,
             from,
             to,
+            shortest: words.iter().map(|(from, _)| from.len()).min().unwrap_or(usize::MAX),
             words,
             declared: symbols.flatten().chain(labels).collect(),
             lines,
@@ -414,18 +417,30 @@ impl<'a> Mover<'a> {
     }
 
     fn named(&self, text: &str) -> String {
-        let is_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$' | '%' | '.');
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%' | b'.');
+        let bytes = text.as_bytes();
         let mut moved = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(letter) = rest.chars().next() {
-            let end = rest.find(|letter| !is_word(letter)).unwrap_or(rest.len());
-            let (word, behind) = rest.split_at(end.max(letter.len_utf8()));
-            let at = self.words.partition_point(|(from, _)| *from < word);
-            let new = self.words.get(at).filter(|(from, _)| *from == word);
-            moved.push_str(new.map_or(word, |(_, to)| to));
-            rest = behind;
+        let (mut at, mut copied) = (0, 0);
+        while at < bytes.len() {
+            let end = at + bytes[at..].iter().take_while(|byte| is_word(byte)).count();
+            if let Some(new) = text.get(at..end).and_then(|word| self.word(word)) {
+                moved.push_str(&text[copied..at]);
+                moved.push_str(new);
+                copied = end;
+            }
+            at = end + 1;
         }
+        moved.push_str(&text[copied..]);
         moved
+    }
+
+    /// What stands in the other function in place of a word.
+    fn word(&self, word: &str) -> Option<&'a str> {
+        if word.len() < self.shortest {
+            return None;
+        }
+        let at = self.words.partition_point(|(from, _)| *from < word);
+        self.words.get(at).filter(|(from, _)| *from == word).map(|(_, to)| *to)
     }
 }
 

@@ -104,7 +104,7 @@ impl<'t> Parser<'t> {
         self.check_redefinition(id, name);
         let mut state = BodyState::new(self.token.span, self.room);
         self.body(&mut state);
-        self.room = state.body.stmts.len().max(self.room / 2);
+        self.room = state.body.stmts.len().max(self.room - self.room / 8);
         state.shrink();
         self.out.module.functions[id.index()].body = Some(state.body);
         let spans = &mut self.out.spans.functions[id.index()];
