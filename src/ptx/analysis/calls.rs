@@ -2,6 +2,7 @@
 
 use crate::ptx::ir::{Body, FuncId, Inst, InstId, Module, Operand, SymbolId, SymbolKind};
 use crate::ptx::isa::Effect;
+use rustc_hash::FxHashSet;
 
 /// What a call calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,21 +82,19 @@ impl<'a> Call<'a> {
 
 /// The functions with bodies that a body calls, and that those call, each once.
 pub fn called(module: &Module, body: &Body) -> Vec<FuncId> {
-    let mut found: Vec<FuncId> = Vec::new();
+    let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
     let mut next = 0;
-    let mut at = body;
+    let mut at = Some(body);
     loop {
-        for call in Call::all(module, at) {
+        for call in at.into_iter().flat_map(|body| Call::all(module, body)) {
             if let Callee::Known(function) = call.callee
-                && !found.contains(&function)
+                && seen.insert(function)
             {
                 found.push(function);
             }
         }
         let Some(function) = found.get(next) else { return found };
         next += 1;
-        if let Some(body) = &module.function(*function).body {
-            at = body;
-        }
+        at = module.function(*function).body.as_ref();
     }
 }

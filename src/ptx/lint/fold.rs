@@ -45,8 +45,6 @@ struct Fold {
     /// Per twin whose body is gone, the earlier function.
     gone: FxHashMap<FuncId, FuncId>,
     /// Who calls what, in all of the text so far.
-    calls: Vec<(FuncId, SymbolId)>,
-    /// The callers by what they call.
     called: FxHashMap<SymbolId, Vec<FuncId>>,
 }
 
@@ -56,7 +54,6 @@ impl Fold {
             seen: Twins::trusting(),
             twins: Vec::new(),
             gone: FxHashMap::default(),
-            calls: Vec::new(),
             called: FxHashMap::default(),
         }
     }
@@ -65,7 +62,6 @@ impl Fold {
     fn see(&mut self, parsed: &mut Parsed, id: FuncId) {
         let body = parsed.module.function(id).body.as_ref();
         for symbol in body.iter().flat_map(|body| &body.insts).filter_map(callee) {
-            self.calls.push((id, symbol));
             self.called.entry(symbol).or_default().push(id);
         }
         if parsed.diags.is_empty() {
@@ -121,8 +117,10 @@ impl Fold {
             }
         }
         let module = &parsed.module;
-        let calls = self.calls.iter();
-        let calls = calls.map(|(caller, callee)| (*caller, Callee::named(module, *callee)));
+        let calls = self.called.iter().flat_map(|(symbol, callers)| {
+            let callee = Callee::named(module, *symbol);
+            callers.iter().map(move |caller| (*caller, callee))
+        });
         alike::keep_called_alike(module, &mut self.twins, &alike::callers(calls));
         let kept = self
             .twins

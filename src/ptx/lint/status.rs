@@ -1,11 +1,10 @@
 //! Which kernels could be analysed, and why not the others.
 
 use super::KernelStatus;
-use crate::ptx::analysis::{Call, Callee};
+use crate::ptx::analysis::{Call, Callee, called};
 use crate::ptx::ir::{Body, FuncId, FunctionKind, Inst, InstId, Module, Stmt, TableKind};
 use crate::ptx::isa::Effect;
 use crate::ptx::parse::Parsed;
-use rustc_hash::FxHashSet;
 
 /// The status of every kernel, in textual order.
 pub(super) fn kernels(parsed: &Parsed, text: &str) -> Vec<KernelStatus> {
@@ -26,7 +25,7 @@ pub(super) fn kernels(parsed: &Parsed, text: &str) -> Vec<KernelStatus> {
                 .get(root.index())
                 .map(|spans| spans.name)
                 .unwrap_or_default(),
-            not_analysed: reached(module, root).into_iter().find_map(|id| {
+            not_analysed: reached(module, root).find_map(|id| {
                 let why = own[id.index()].as_ref()?;
                 let name = module.name(module.function(id).symbol);
                 Some(if id == root {
@@ -51,21 +50,10 @@ fn troubles(parsed: &Parsed, text: &str) -> impl Iterator<Item = Option<String>>
 }
 
 /// The function and those it calls, itself first.
-fn reached(module: &Module, root: FuncId) -> Vec<FuncId> {
-    let mut seen = FxHashSet::from_iter([root]);
-    let mut order = vec![root];
-    let mut at = 0;
-    while let Some(id) = order.get(at).copied() {
-        at += 1;
-        for call in module.function(id).body.iter().flat_map(|body| Call::all(module, body)) {
-            if let Callee::Known(callee) = call.callee
-                && seen.insert(callee)
-            {
-                order.push(callee);
-            }
-        }
-    }
-    order
+fn reached(module: &Module, root: FuncId) -> impl Iterator<Item = FuncId> {
+    let body = module.function(root).body.as_ref();
+    let called = body.map(|body| called(module, body)).unwrap_or_default();
+    std::iter::once(root).chain(called)
 }
 
 /// What keeps a function from being analysed.

@@ -12,7 +12,6 @@ use crate::ptx::analysis::scalar::{Column, Ramp, Scalar};
 use crate::ptx::ir::RegId;
 use crate::ptx::types::Space;
 use smallvec::SmallVec;
-use std::rc::Rc;
 
 /// Bytes from which on a known offset is taken to lead into another array of a variable, and those up to which it is one.
 pub(super) const FAR: u64 = 32;
@@ -306,13 +305,8 @@ impl Machine<'_, '_> {
     fn sync_lanes(&mut self, at: usize, mask: Option<&Arg>, lanes: &Mask) {
         let Some(mask) = mask else { return };
         let named = self.read(at, mask);
-        let synced = Rc::make_mut(&mut self.log.synced);
-        for thread in lanes.iter() {
-            let takes_part = named.of(thread).is_none_or(|named| named >> (thread % 32) & 1 == 1);
-            if takes_part {
-                synced[thread] = self.time;
-            }
-        }
+        let takes_part = |thread: &usize| named.of(*thread).is_none_or(|named| named >> (*thread % 32) & 1 == 1);
+        self.log.meet(lanes.iter().filter(takes_part), self.time);
     }
 
     fn exchange(&mut self, at: usize, row: &Row, exchange: Option<&Exchange>, who: &Who) {

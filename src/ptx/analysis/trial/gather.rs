@@ -112,14 +112,13 @@ impl Machine<'_, '_> {
         };
         self.uncounted.remove(&id);
         let waiting = |(_, fiber): &(usize, &mut Fiber)| fiber.waits == Some(id);
-        let synced = Rc::make_mut(&mut self.log.synced);
         for (warp, fiber) in self.fibers.iter_mut().enumerate().filter(waiting) {
             fiber.waits = None;
             if std::mem::take(&mut fiber.again) {
                 continue;
             }
             // Its lanes have met there, too.
-            fiber.alive.iter().for_each(|thread| synced[thread] = self.time);
+            self.log.meet(fiber.alive.iter(), self.time);
             let clocks = Rc::make_mut(&mut self.log.clocks[warp]);
             let clocks = clocks.iter_mut().zip(&knew).enumerate();
             clocks

@@ -195,6 +195,12 @@ impl Log {
         }
     }
 
+    /// These threads have waited for each other.
+    pub(super) fn meet(&mut self, threads: impl Iterator<Item = usize>, time: u32) {
+        let synced = Rc::make_mut(&mut self.synced);
+        threads.for_each(|thread| synced[thread] = time);
+    }
+
     /// Notes an access.
     pub(super) fn note(&mut self, record: Record) {
         self.records.push(record);

@@ -294,10 +294,7 @@ impl Machine<'_, '_> {
                 .filter(|(of, _)| *of != at)
                 .for_each(|(_, (own, told))| *own = (*own).max(*told));
         }
-        let synced = Rc::make_mut(&mut self.log.synced);
-        for thread in who.lanes().iter() {
-            synced[thread] = self.time;
-        }
+        self.log.meet(who.lanes().iter(), self.time);
     }
 
     /// Lets those go on that wait for this.
